@@ -1,0 +1,6 @@
+"""The participant: request, dispatch, subscribe, await, fence."""
+
+from .outcomes import Broken, HostClosed, NotClaimed, Refused, Silent, Unreached
+from .participant import Mailbox, Participant
+
+__all__ = ["Broken", "HostClosed", "Mailbox", "NotClaimed", "Participant", "Refused", "Silent", "Unreached"]

@@ -1,0 +1,78 @@
+"""From what a person types as TARGET to a driver."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from .base import Driver, DriverError
+from .endpoint import EndpointDriver
+
+GROUP = "ahp_conformance.drivers"
+
+
+class TargetError(DriverError):
+    """The target is nothing that the suite knows; wrong usage."""
+
+
+def resolve(
+    target: str,
+    *,
+    token_env: str | None = None,
+    token_in: str = "query",
+    faults: Sequence[str] = (),
+    timeout: float = 10.0,
+) -> Driver:
+    """The driver for ``target``: ``reference``, an address, an installed driver's name, or ``module:Class``.
+
+    Raises :class:`TargetError` for a target that is none of these, and for a token variable that is not set.
+    """
+    token = None
+    if token_env is not None:
+        token = os.environ.get(token_env)
+        if not token:
+            raise TargetError(
+                f"the environment variable {token_env} is not set; put the connection token of the host there"
+            )
+    if target.startswith(("ws://", "wss://", "unix:")):
+        return EndpointDriver(target, token=token, token_in=token_in, timeout=timeout)
+    if target == "reference":
+        from .reference import ReferenceDriver
+
+        return ReferenceDriver(faults=faults, timeout=timeout)
+    if target.endswith(".toml") or Path(target).is_file():
+        raise TargetError(
+            f"{target}: host profiles are not supported yet; give the address of the running host"
+            " (ws://…, wss://… or unix:PATH) or a driver as module:Class"
+        )
+    for entry in entry_points(group=GROUP, name=target):
+        return _made(entry.load(), target)
+    if ":" in target and not target.startswith(("http:", "https:")):
+        return _imported(target)
+    raise TargetError(
+        f"{target!r} is no target; give reference, ws://HOST:PORT, wss://HOST:PORT, unix:PATH or module:Class"
+    )
+
+
+def _imported(target: str) -> Driver:
+    module, _, attribute = target.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise TargetError(f"the driver {target} cannot be imported: {error}") from error
+    return _made(found, target)
+
+
+def _made(factory: object, target: str) -> Driver:
+    if not callable(factory):
+        raise TargetError(f"the driver {target} is no class")
+    driver = factory()
+    if not isinstance(driver, Driver):
+        raise TargetError(
+            f"the driver {target} lacks a member of the driver contract"
+            " (name, start, connect, stop, endpoint, provocations); see docs/drivers.md"
+        )
+    return driver

@@ -1,0 +1,72 @@
+"""What a rule is, and the book it writes into."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .findings import Finding
+from .tracker import Listener, Tracker
+
+
+class Book:
+    """Findings, and the obligations that were really put to the test: a rule that never saw its case says nothing."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.watched: dict[str, int] = {}
+
+    def watch(self, *obligations: str) -> None:
+        """An occasion arose in which the host could have broken these obligations."""
+        for obligation in obligations:
+            self.watched[obligation] = self.watched.get(obligation, 0) + 1
+
+    def find(self, finding: Finding) -> None:
+        self.findings.append(finding)
+
+
+class Rule(Listener):
+    """One concern. ``obligations`` are all that it can judge; ``name`` is what findings call it."""
+
+    name: ClassVar[str]
+    obligations: ClassVar[tuple[str, ...]]
+
+    def __init__(self, tracker: Tracker, book: Book) -> None:
+        self.tracker = tracker
+        self.book = book
+
+    def version(self, conn: str) -> str | None:
+        """The version that this connection negotiated."""
+        return self.tracker.connection(conn).version
+
+    def watch(self, *obligations: str) -> None:
+        self.book.watch(*obligations)
+
+    def find(
+        self,
+        obligation: str | tuple[str, ...],
+        message: str,
+        *,
+        expected: Any,
+        seen: Any,
+        frame: int | None,
+    ) -> None:
+        """Report a breach of ``obligation``; values are shown as compact JSON."""
+        obligations = (obligation,) if isinstance(obligation, str) else obligation
+        self.watch(*obligations)
+        self.book.find(Finding(self.name, obligations, message, shown(expected), shown(seen), frame))
+
+
+def shown(value: Any, limit: int = 2000) -> str:
+    """A value as a finding shows it: text as it is, everything else as compact JSON, shortened in the middle."""
+    import orjson
+
+    if isinstance(value, str):
+        text = value
+    else:
+        try:
+            text = orjson.dumps(value).decode()
+        except TypeError:
+            text = repr(value)
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit // 2]} … {text[-limit // 2 :]}"

@@ -1,0 +1,7 @@
+"""The rules, one module per concern."""
+
+from ..rule import Rule
+
+RULES: tuple[type[Rule], ...] = ()
+
+__all__ = ["RULES"]

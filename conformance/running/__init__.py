@@ -1,0 +1,1 @@
+"""One run of the suite: settings, stage, features against the catalogue, outcomes, and the run itself."""

@@ -1,0 +1,81 @@
+"""Turns: what the agent is told to do, and how a turn goes on and ends."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from pytest_bdd import given, parsers, then, when
+
+from conformance.client import Unreached
+from scenarios.expect import expect
+from scenarios.world import World
+
+
+@when("the agent is let go on")
+def go_on(world: World) -> None:
+    world.go_on()
+
+
+@when("the turn comes to its end")
+@given("the turn has come to its end")
+def to_the_end(world: World) -> None:
+    world.go_on()
+    world.end_of_turn()
+
+
+@when("the client cancels the turn")
+@given("the client has cancelled the turn")
+def cancels(world: World) -> None:
+    world.a.act(world.chat, {"type": "chat/turnCancelled", "turnId": world.turn, "duration": 5})
+
+
+@when("the client truncates the chat")
+def truncates(world: World) -> None:
+    world.a.act(world.chat, {"type": "chat/truncated"})
+
+
+@when("another turn runs to its end")
+@given("another turn has run to its end")
+def another_turn(world: World) -> None:
+    """A short turn without tools: what an earlier turn still had to say comes before its end."""
+    earlier = world.turn
+    later = world.say([{"say": "Done."}])
+    world.end_of_turn(turn=later)
+    world.turn = earlier
+
+
+@then("the turn comes to its end by itself")
+def ends_by_itself(world: World) -> None:
+    world.go_on()
+    end = world.end_of_turn()
+    expect(
+        end.type == "chat/turnComplete",
+        "the turn did not complete",
+        expected="chat/turnComplete",
+        seen=end.message,
+        frame=end.frame.n,
+    )
+
+
+@given("the chat has a second chat beside it")
+@given("the session has a second chat")
+def second_chat(world: World) -> None:
+    chat = world.stage.new_chat_uri(world.session)
+    reply = world.a.call("createChat", channel=world.session, chat=chat, **_source(world))
+    if reply.failed:
+        raise Unreached("precondition-failed", f"createChat was refused: {reply.error!r}")
+    world.a.subscribe(chat)
+    world.noted["second chat"] = chat
+
+
+def _source(world: World) -> dict[str, object]:
+    # Up to 0.6.0 a source means a fork; without one the chat starts empty in every version.
+    return {}
+
+
+@when(parsers.parse('client "{name}" renames the session'))
+def renames(world: World, name: str) -> None:
+    title = f"Renamed {uuid4()}"
+    world.client(name).act(world.session, {"type": "session/titleChanged", "title": title})
+
+
