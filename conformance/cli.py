@@ -1,1 +1,305 @@
-"""placeholder"""
+"""The command line. Everything that costs time to import is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from conformance import __version__
+
+if TYPE_CHECKING:
+    from conformance.drivers import Driver
+    from conformance.running.settings import Settings
+
+USAGE, ERROR = 2, 4
+
+app = typer.Typer(
+    name="ahp-conformance",
+    help="Judges hosts of the Agent Host Protocol from the outside.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class TokenPlace(StrEnum):
+    """Where the connection token goes."""
+
+    query = "query"
+    header = "header"
+
+
+class TierName(StrEnum):
+    """How deep a host is judged."""
+
+    core = "core"
+    turns = "turns"
+    tool_auth = "tool-auth"
+    full = "full"
+
+
+class LevelName(StrEnum):
+    """The weakest level that is run."""
+
+    must = "must"
+    should = "should"
+    may = "may"
+
+
+class ReportFormat(StrEnum):
+    """What a stored run can be rendered as."""
+
+    text = "text"
+    junit = "junit"
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    """End with one clear line on standard error."""
+    typer.echo(f"ahp-conformance: {message}", err=True)
+    raise typer.Exit(code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ahp-conformance {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main_options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Judges hosts of the Agent Host Protocol from the outside."""
+
+
+@app.command()
+def run(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="reference (the embedded host), ws://HOST:PORT, wss://HOST:PORT, unix:PATH,"
+            " the name of an installed driver, or module:Class of one."
+        ),
+    ] = "reference",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for run.json, junit.xml and transcripts. Default: a new one in reports/local/."),
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="The AHP version to offer. Default: all that are known, newest first.")
+    ] = None,
+    tier: Annotated[
+        TierName | None, typer.Option(help="Default: the deepest one that the host can be provoked to.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Obligation id, tag, scenario id or text; may be repeated.")
+    ] = None,
+    level: Annotated[LevelName, typer.Option(help="The weakest level to run.")] = LevelName.may,
+    patience: Annotated[float, typer.Option(min=0.1, help="Seconds that anything which must come may take.")] = 10.0,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that share the scenarios.")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="A broken SHOULD makes the verdict broken too.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the verdict alone.")] = False,
+    token_env: Annotated[str | None, typer.Option(help="Environment variable that holds the connection token.")] = None,
+    token_in: Annotated[TokenPlace, typer.Option(help="Where the token goes.")] = TokenPlace.query,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(help="Reference host only: a way in which it misbehaves; may be repeated.", hidden=True),
+    ] = None,
+) -> None:
+    """Judge a host. Exit code 0: conformant, 1: broken, 2: wrong usage, 3: incomplete, 4: no judgement."""
+    from conformance.running.settings import OFFERS, Settings
+
+    if protocol is not None and protocol not in OFFERS:
+        _stop(
+            f"--protocol {protocol} is not a version that can be judged; choose one of {', '.join(OFFERS)}",
+            USAGE,
+        )
+    settings = Settings(
+        target=target,
+        token_env=token_env,
+        token_in=token_in.value,
+        offers=(protocol,) if protocol else OFFERS,
+        patience=patience,
+        only=tuple(only or ()),
+        level=level.value,
+        faults=tuple(fault or ()),
+    )
+    raise typer.Exit(_run(settings, out, tier.value if tier else None, workers, strict=strict, quiet=quiet))
+
+
+def _run(settings: Settings, out: Path | None, tier: str | None, workers: int, *, strict: bool, quiet: bool) -> int:
+    from dataclasses import replace
+
+    from conformance.reporting.atomic import ReportError, make_directory
+    from conformance.running.runner import RunProblem, default_place
+
+    driver = _started(settings)
+    try:
+        place = out if out is not None else default_place(settings.target)
+        try:
+            make_directory(place)
+        except ReportError as error:
+            _stop(str(error), USAGE)
+        settings = replace(settings, out=str(place))
+        try:
+            return _judged(driver, settings, place, tier, workers, strict=strict, quiet=quiet)
+        except RunProblem as problem:
+            if out is None:
+                place.rmdir()
+            _stop(str(problem), problem.code)
+    finally:
+        driver.stop()
+
+
+def _judged(
+    driver: Driver,
+    settings: Settings,
+    place: Path,
+    tier: str | None,
+    workers: int,
+    *,
+    strict: bool,
+    quiet: bool,
+) -> int:
+    from conformance.catalogue import load
+    from conformance.reporting.atomic import ReportError
+    from conformance.reporting.events import EventStream
+    from conformance.reporting.json_report import write_record
+    from conformance.reporting.junit import write_junit
+    from conformance.reporting.record import RunRecorder
+    from conformance.reporting.terminal import TerminalReporter
+    from conformance.reporting.verdict import EXIT_CODES
+    from conformance.running.coverage import covered
+    from conformance.running.runner import build_theatre, play, refuse_foreign_versions
+
+    theatre = build_theatre(driver, settings)
+    refuse_foreign_versions(theatre)
+    recorder, terminal = RunRecorder(), TerminalReporter(sys.stdout, quiet=quiet)
+    play(
+        driver,
+        theatre,
+        settings,
+        EventStream([recorder, terminal]),
+        tier=tier,
+        rerun_prefix=_rerun_prefix(settings),
+        workers=workers,
+    )
+    catalogue = load()
+    selection = settings.only if settings.level == "may" else (*settings.only, f"level {settings.level}")
+    record = recorder.record(catalogue, covered=covered(catalogue), selection=selection, strict=strict)
+    try:
+        write_record(record, place / "run.json")
+        write_junit(record, place / "junit.xml")
+    except ReportError as error:
+        _stop(str(error), ERROR)
+    terminal.finish(record, place=str(place))
+    return EXIT_CODES[record["verdict"]]
+
+
+def _started(settings: Settings) -> Driver:
+    """The driver for the target, started; one clear line when that fails."""
+    from conformance.drivers import DriverError, TargetError, resolve
+    from conformance.wire.errors import BadUrl, ConnectError
+
+    try:
+        driver = resolve(
+            settings.target,
+            token_env=settings.token_env,
+            token_in=settings.token_in,
+            faults=settings.faults,
+            timeout=settings.patience,
+        )
+    except TargetError as error:
+        _stop(str(error), USAGE)
+    try:
+        driver.start()
+    except BadUrl as error:
+        _stop(str(error), USAGE)
+    except (DriverError, ConnectError, OSError) as error:
+        driver.stop()
+        _stop(str(error), ERROR)
+    return driver
+
+
+def _rerun_prefix(settings: Settings) -> str:
+    import shlex
+
+    words = ["ahp-conformance", "run", settings.target]
+    if len(settings.offers) == 1:
+        words += ["--protocol", settings.offers[0]]
+    if settings.token_env:
+        words += ["--token-env", settings.token_env, "--token-in", settings.token_in]
+    for fault in settings.faults:
+        words += ["--fault", fault]
+    return shlex.join(words)
+
+
+@app.command()
+def host(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    protocol: Annotated[list[str] | None, typer.Option(help="A version that it speaks; may be repeated.")] = None,
+    fault: Annotated[list[str] | None, typer.Option(help="A way in which it misbehaves; may be repeated.")] = None,
+    list_faults: Annotated[
+        bool, typer.Option("--list-faults", help="Show the faults with the obligations they break.")
+    ] = False,
+) -> None:
+    """Run the reference host on loopback until it is ended; the first line says where it listens."""
+    from conformance.drivers import TargetError
+    from conformance.drivers.reference import reference_host
+    from conformance.host import HostServer
+    from conformance.host.faults import FAULTS
+
+    if list_faults:
+        for each in FAULTS.values():
+            typer.echo(f"{each.name}  {each.obligation}  {each.doc}")
+        return
+    try:
+        server = HostServer(reference_host(versions=tuple(protocol or ()), faults=tuple(fault or ())), port)
+    except TargetError as error:
+        _stop(str(error), USAGE)
+    try:
+        server.run_forever(lambda url: typer.echo(f"ready {url}"))
+    except OSError as error:
+        _stop(f"cannot listen on port {port}: {error.strerror or error}; choose another one with --port", ERROR)
+
+
+@app.command()
+def report(
+    record: Annotated[Path, typer.Argument(metavar="RUN.json", help="The record that run has written.")],
+    format: Annotated[ReportFormat, typer.Option("--format", help="What to make of it.")] = ReportFormat.text,
+    out: Annotated[Path | None, typer.Option(help="The file to write; text goes to the terminal.")] = None,
+) -> None:
+    """Render a stored run."""
+    from conformance.reporting.atomic import ReportError
+    from conformance.reporting.json_report import read_record
+    from conformance.reporting.junit import write_junit
+    from conformance.reporting.live import console_for
+    from conformance.reporting.terminal import print_report
+
+    try:
+        stored = read_record(record)
+        if format is ReportFormat.junit:
+            if out is None:
+                _stop("--format junit needs --out FILE", USAGE)
+            write_junit(stored, out)
+        elif out is None:
+            print_report(stored, console_for(sys.stdout), place=str(record.parent))
+        else:
+            with out.open("w", encoding="utf-8") as stream:
+                print_report(stored, console_for(stream), place=str(record.parent))
+    except ReportError as error:
+        _stop(str(error), USAGE)
+    except OSError as error:
+        _stop(f"{out}: {error.strerror or error}", USAGE)
+
+
+def main() -> None:
+    """The entry point of the command ``ahp-conformance``."""
+    app()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from conformance.catalogue import Catalogue
 from conformance.catalogue import load as load_catalogue
 from conformance.client import Unreached
 from conformance.drivers import resolve
-from conformance.running.gherkin import FeatureError, ScenarioFacts, duplicate_titles, facts_of
 from conformance.oracle import Finding
 from conformance.protocol import compare
 from conformance.reporting.events import ScenarioResult
-from conformance.running.manager import THEATRE
+from conformance.running.gherkin import FeatureError, ScenarioFacts, duplicate_titles, facts_of
+from conformance.running.manager import CHOSEN, THEATRE
 from conformance.running.settings import Settings
 from conformance.running.stage import Stage, Theatre
 from conformance.running.suite import features_root
@@ -37,6 +37,7 @@ STAGE = pytest.StashKey[Stage]()
 STEP = pytest.StashKey[Any]()
 RESULT = pytest.StashKey[ScenarioResult]()
 _LEVEL_RANK = {"must": 0, "should": 1, "may": 2}
+
 
 class Judge:
     """The side that runs scenarios: one in a plain run, one in each worker."""
@@ -69,6 +70,7 @@ class Judge:
         self.facts = {item.nodeid: fact for item in chosen if (fact := every[item.nodeid]) is not None}
         chosen.sort(key=lambda item: self.facts[item.nodeid].id)
         items[:] = chosen
+        config.stash[CHOSEN] = len(chosen)
 
     def _facts(self, item: pytest.Item, root: Path) -> ScenarioFacts | None:
         template = _template(item)
@@ -112,7 +114,9 @@ class Judge:
         missing = sorted(facts.needs - self.theatre.facts.provocations)
         if missing:
             return Ending(
-                "inconclusive", "backend-missing", f"the host cannot be made to do this here: {', '.join(missing)}"
+                "inconclusive",
+                "backend-missing",
+                f"the host cannot be made to do this here: {', '.join(missing)}",
             )
         return None
 
@@ -134,7 +138,9 @@ class Judge:
         end = ending(trouble, kind, facts.obligations, stage.oracle.findings)
         if end.outcome == "passed" and not _heard(stage.frames):
             end = Ending("inconclusive", "nothing-seen", "the host answered nothing, so nothing was judged")
-        findings = tuple(_masked(stage, f) for f in ((end.finding,) if end.finding else ()) + tuple(stage.oracle.findings))
+        findings = tuple(
+            _masked(stage, f) for f in ((end.finding,) if end.finding else ()) + tuple(stage.oracle.findings)
+        )
         line = f"{step.keyword} {step.name}" if step is not None and trouble is not None else None
         return _result(
             facts,
@@ -167,9 +173,7 @@ class Judge:
         return True
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Iterator[None]:
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
         report = yield
         result = item.stash.get(RESULT, None)
         if result is not None and report.when == "call":
@@ -184,7 +188,8 @@ class Judge:
 @pytest.fixture
 def stage(request: pytest.FixtureRequest) -> Stage:
     """The stage of the running scenario."""
-    return request.node.stash[STAGE]
+    current: Stage = request.node.stash[STAGE]
+    return current
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -207,9 +212,12 @@ def _theatre_of_worker(settings: Settings, config: pytest.Config) -> Theatre:
     from conformance.running.runner import build_theatre
 
     driver = resolve(
-        settings.target, token_env=settings.token_env, token_in=settings.token_in, faults=settings.faults,
+        settings.target,
+        token_env=settings.token_env,
+        token_in=settings.token_in,
+        faults=settings.faults,
         timeout=settings.patience,
-    )  # fmt: skip
+    )
     driver.start()
     return build_theatre(driver, settings)
 

@@ -93,7 +93,7 @@ def still_or_again(world: World) -> None:
     call = world.a.await_state(world.chat, "the call auth-required, still or again", blocked_now)
     world.noted["auth"] = call.get("auth")
     expect_equal(fresh_call(world).get("status"), "auth-required", "the status of the call",
-                 frame=world.stage.frames[-1].n)  # fmt: skip
+                 frame=world.stage.frames[-1].n)
 
 
 @then("the call has not been resumed")
@@ -117,7 +117,7 @@ def not_resumed(world: World) -> None:
 def not_succeeded(world: World) -> None:
     call = fresh_call(world)
     expect(call.get("success") is not True, "the call succeeded without a fitting token", expected="no success",
-           seen=call, frame=world.stage.frames[-1].n)  # fmt: skip
+           seen=call, frame=world.stage.frames[-1].n)
 
 
 @given("the call is over")
@@ -166,7 +166,7 @@ def call_of_still_blocked(world: World, tool: str) -> None:
     call = next(c for c in world.noted["blocked"] if c["toolName"].endswith(tool))
     now = next(c for c in calls_in(world.fresh(world.chat)) if c["toolCallId"] == call["toolCallId"])
     expect_equal(now.get("status"), "auth-required", f"the status of the call of {tool}",
-                 frame=world.stage.frames[-1].n)  # fmt: skip
+                 frame=world.stage.frames[-1].n)
 
 
 @given("the first challenge of the call has been met and a second one has come")

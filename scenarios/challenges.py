@@ -59,7 +59,7 @@ def demands_scopes(world: World) -> None:
     expect(
         isinstance(seen, list) and seen, "the scopes of the challenge are missing", expected="requiredScopes",
         seen=auth_of(world), frame=world.a.mark,
-    )  # fmt: skip
+    )
 
 
 @then(parsers.re(r"the challenge demands exactly the scopes (?P<scopes>\".+\")"))
@@ -80,7 +80,7 @@ def carries_description(world: World) -> None:
     expect(
         isinstance(seen, str) and seen.strip(), "the explanation of the server is lost", expected="a description",
         seen=auth_of(world), frame=world.a.mark,
-    )  # fmt: skip
+    )
 
 
 @then("the challenge names the OAuth client")

@@ -26,7 +26,7 @@ def _found_call(world: World, state: Any) -> Any:
     expect(
         found is not None, "the call is not there", expected=f"a call {call_id}", seen=state,
         frame=world.noted["looked at"],
-    )  # fmt: skip
+    )
     return found
 
 
@@ -72,7 +72,7 @@ def _shows(world: World, call: Any, text: str) -> None:
     expect(
         text in content, "what the call had put out is lost", expected=text, seen=call,
         frame=world.stage.frames[-1].n,
-    )  # fmt: skip
+    )
 
 
 @then("the server of the call is listed in one of its legal states")
@@ -113,7 +113,7 @@ def no_origin(world: World) -> None:
 def no_confirmation_entry(world: World) -> None:
     found = [e for e in world.entries("toolConfirmation", state=world.noted["looked"]) if for_call(world, e)]
     expect(not found, "the blocked call is offered for approval", expected="no such entry", seen=found,
-           frame=world.noted["looked at"])  # fmt: skip
+           frame=world.noted["looked at"])
 
 
 @then("it finds the entry of the call")

@@ -97,9 +97,9 @@ class World:
         client.succeed("createSession", channel=session, provider=self.provider, **more)
         return session
 
-    def open_session(self, client: Participant) -> None:
+    def open_session(self, client: Participant, **more: JSON) -> None:
         """Create a session, subscribe to it and to its default chat, and make them the current ones."""
-        self.session = self.create_session(client)
+        self.session = self.create_session(client, **more)
         client.subscribe(self.session)
         self.chat = client.await_state(self.session, "default chat in the session state", default_chat)
         client.subscribe(self.chat)

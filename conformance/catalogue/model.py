@@ -21,7 +21,18 @@ from conformance.protocol.versions import VERSIONS, Window
 Level = Literal["MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY"]
 LEVELS: tuple[Level, ...] = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY")
 
-_REQUIRED = {"id", "level", "subject", "since", "basis", "force", "statement", "source", "provocation", "observe"}
+_REQUIRED = {
+    "id",
+    "level",
+    "subject",
+    "since",
+    "basis",
+    "force",
+    "statement",
+    "source",
+    "provocation",
+    "observe",
+}
 _OPTIONAL = {"until", "gate", "fault", "dispute", "see", "merged"}
 _LISTS = ("dispute", "see", "merged")
 

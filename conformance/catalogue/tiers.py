@@ -55,9 +55,7 @@ def required(catalogue: Catalogue, tier: str, version: str, covered: Collection[
     ``covered`` are the obligations that a scenario or an oracle rule of this edition judges: what nobody
     judges cannot be required, and a report gives the number of those.
     """
-    return frozenset(
-        o.id for o in catalogue if o.id in covered and o.applies(version) and demanded(tier, o)
-    )
+    return frozenset(o.id for o in catalogue if o.id in covered and o.applies(version) and demanded(tier, o))
 
 
 def highest_tier(provocations: Collection[str]) -> str:

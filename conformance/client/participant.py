@@ -9,7 +9,15 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from conformance.oracle.tracker import ConnectionView, Envelope, Listener, Notification, Reply, Snapshot, Tracker
+from conformance.oracle.tracker import (
+    ConnectionView,
+    Envelope,
+    Listener,
+    Notification,
+    Reply,
+    Snapshot,
+    Tracker,
+)
 from conformance.protocol import ROOT_URI
 from conformance.wire.connection import Connection
 from conformance.wire.errors import ConnectionLost
@@ -156,9 +164,7 @@ class Participant:
         wanted = list(subscriptions)
         if wanted:
             more["initialSubscriptions"] = wanted
-        result = self.succeed(
-            "initialize", protocolVersions=list(versions), clientId=self.client_id, **more
-        )
+        result = self.succeed("initialize", protocolVersions=list(versions), clientId=self.client_id, **more)
         if not isinstance(result, dict) or not isinstance(result.get("protocolVersion"), str):
             raise Unreached(
                 "precondition-failed", f"the result of initialize names no protocolVersion: {result!r:.200}"
@@ -243,14 +249,10 @@ class Participant:
             ):
                 yield envelope
 
-    def await_action(
-        self, channel: str | None, type_: str, *, since: int = -1, **members: JSON
-    ) -> Envelope:
+    def await_action(self, channel: str | None, type_: str, *, since: int = -1, **members: JSON) -> Envelope:
         """Await the first accepted envelope of that type after frame ``since``."""
         where = f" on {channel}" if channel else ""
-        return self.wait(
-            f"{type_}{where}", lambda: next(self.envelopes(channel, type_, since=since, **members), None)
-        )
+        return self.wait(f"{type_}{where}", lambda: next(self.envelopes(channel, type_, since=since, **members), None))
 
     def await_notification(
         self, method: str, matches: Callable[[JSON], bool] = lambda _: True, *, since: int = -1
@@ -287,4 +289,3 @@ class Participant:
         connection; so what was caused by an earlier message of this client has arrived, or never will.
         """
         return self.call("ping").frame.n
-

@@ -1,9 +1,9 @@
 """Ways to get a running host and connections to it."""
 
-from .base import PROVOCATIONS, BaseDriver, Driver, DriverError
+from .base import PROVOCATIONS, BaseDriver, Driver, DriverError, TargetError
 from .endpoint import EndpointDriver
 from .probe import HostFacts, probe
-from .resolve import TargetError, resolve
+from .resolve import resolve
 
 __all__ = [
     "PROVOCATIONS",

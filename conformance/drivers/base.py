@@ -28,6 +28,10 @@ class DriverError(Exception):
     """The host could not be started or reached; the message says what to do about it."""
 
 
+class TargetError(DriverError):
+    """What names the host is nothing that the suite knows; wrong usage."""
+
+
 @runtime_checkable
 class Driver(Protocol):
     """Reaches one host. The suite calls :meth:`start` once, :meth:`connect` often, :meth:`stop` once."""

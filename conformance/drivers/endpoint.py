@@ -30,6 +30,4 @@ class EndpointDriver(BaseDriver):
         self.connect().close()
 
     def connect(self) -> Transport:
-        return connect_websocket(
-            self._url, timeout=self._timeout, token=self._token, token_in=self._token_in
-        )
+        return connect_websocket(self._url, timeout=self._timeout, token=self._token, token_in=self._token_in)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.client import Participant
+from conformance.client import Participant, Refused
 from conformance.protocol import ROOT_URI
 
 from .base import PROVOCATIONS, Driver
@@ -27,6 +27,7 @@ class HostFacts:
     provider: str | None = None
     plays_playbooks: bool = False
     problem: str | None = None
+    refused: Refused | None = None
     root: Any = field(default=None, repr=False)
 
 

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.host import HostServer, ReferenceHost
+from conformance.host import VERSIONS_SUPPORTED, HostServer, ReferenceHost
+from conformance.host.faults import FAULTS
 from conformance.wire.transport import Transport
 from conformance.wire.websocket import connect_websocket
 
-from .base import BaseDriver, DriverError
+from .base import BaseDriver, DriverError, TargetError
+
+
+def reference_host(*, versions: Sequence[str] = (), faults: Sequence[str] = ()) -> ReferenceHost:
+    """A reference host by names. Raises :class:`TargetError` for a version or a fault that it does not have."""
+    for name in faults:
+        if name not in FAULTS:
+            raise TargetError(
+                f"the reference host has no fault {name!r}; ahp-conformance host --list-faults shows them"
+            )
+    for version in versions:
+        if version not in VERSIONS_SUPPORTED:
+            raise TargetError(f"the reference host does not speak {version}; it speaks {', '.join(VERSIONS_SUPPORTED)}")
+    return ReferenceHost(versions=tuple(versions) or VERSIONS_SUPPORTED, faults=[FAULTS[name] for name in faults])
 
 
 class ReferenceDriver(BaseDriver):
@@ -16,10 +30,8 @@ class ReferenceDriver(BaseDriver):
 
     name = "reference"
 
-    def __init__(
-        self, *, versions: Sequence[str] | None = None, faults: Sequence[str] = (), timeout: float = 10.0
-    ) -> None:
-        self._versions = tuple(versions) if versions else None
+    def __init__(self, *, versions: Sequence[str] = (), faults: Sequence[str] = (), timeout: float = 10.0) -> None:
+        self._versions = tuple(versions)
         self._faults = tuple(faults)
         self._timeout = timeout
         self._server: HostServer | None = None
@@ -30,8 +42,7 @@ class ReferenceDriver(BaseDriver):
         return self._url or "reference"
 
     def start(self) -> None:
-        more = {"versions": self._versions} if self._versions else {}
-        self._server = HostServer(ReferenceHost(faults=self._faults, **more))
+        self._server = HostServer(reference_host(versions=self._versions, faults=self._faults))
         try:
             self._url = self._server.start()
         except OSError as error:

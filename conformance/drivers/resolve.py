@@ -8,21 +8,19 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from .base import Driver, DriverError
+from conformance.wire.endpoints import TokenPlace
+
+from .base import Driver, TargetError
 from .endpoint import EndpointDriver
 
 GROUP = "ahp_conformance.drivers"
-
-
-class TargetError(DriverError):
-    """The target is nothing that the suite knows; wrong usage."""
 
 
 def resolve(
     target: str,
     *,
     token_env: str | None = None,
-    token_in: str = "query",
+    token_in: TokenPlace = "query",
     faults: Sequence[str] = (),
     timeout: float = 10.0,
 ) -> Driver:

@@ -38,7 +38,7 @@ class Credential:
 class Block:
     """Something that waits for a token: a tool call (`call_id`), or a server (`server`).
 
-    starter: clientId of whoever started the turn.
+    starter: clientId of whoever started the turn. released: a token was accepted for it.
     """
 
     session: Session
@@ -49,6 +49,7 @@ class Block:
     server: Server | None = None
     server_name: str = ""
     starter: str | None = None
+    released: bool = False
 
     @property
     def resource(self) -> str:
@@ -65,7 +66,6 @@ class Block:
             )
         call = self.chat.call(self.turn_id, self.call_id) if self.chat else None
         return call is not None and call["status"] == "auth-required"
-
 
     def same(self, other: Block) -> bool:
         """Whether both are the wait of one call, or of one server."""
@@ -214,6 +214,7 @@ def _meets(host: ReferenceHost, credential: Credential, challenge: JSON) -> bool
 
 def _resolve(host: ReferenceHost, block: Block) -> None:
     host.vault.forget(block)
+    block.released = True
     if block.server is not None:
         if host.policy.resolves_servers():
             host.act(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -208,27 +209,29 @@ def _meet_challenges(turn: Turn, call: _Call, server: Server, challenges: Iterab
                 call.fail("the MCP server refused the request: unauthorized")
                 return
             count += 1
-            host.vault.wait(
-                Block(
-                    turn.chat.session,
-                    challenge,
-                    chat=turn.chat,
-                    turn_id=turn.id,
-                    call_id=call.id,
-                    server_name=server.name,
-                    starter=turn.starter,
-                )
+            block = Block(
+                turn.chat.session,
+                challenge,
+                chat=turn.chat,
+                turn_id=turn.id,
+                call_id=call.id,
+                server_name=server.name,
+                starter=turn.starter,
             )
+            host.vault.wait(block)
             call.act("chat/toolCallAuthRequired", auth=auth.requirement(challenge, reason, server.name))
             if not host.policy.waits_for_token(turn):
                 turn.end("chat/error", error={"errorType": "unauthorized", "message": "authorization needed"})
                 return
-            if host.policy.notices_end_of_call():
-                yield lambda: call.status != "auth-required"
-            else:
-                yield lambda: call.status == "running"
+            yield partial(_is_over, turn, call, block)
             if call.status != "running":
                 return
+
+
+def _is_over(turn: Turn, call: _Call, block: Block) -> bool:
+    """Whether the wait for a token is over: one was accepted, or somebody ended the call."""
+    ended = call.status not in ("running", "auth-required")
+    return block.released or (ended and turn.host.policy.notices_end_of_call())
 
 
 def _start_server(turn: Turn, body: JSON) -> Steps:

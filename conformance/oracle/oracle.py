@@ -30,13 +30,14 @@ class Oracle:
         if not self._ended:
             self.tracker.feed(frame)
 
-    def conceal(self, secret: str) -> None:
-        """A token of ours: from now on it must not come back in any frame."""
-        self.tracker.secrets.append(secret)
+    def end(self, *, settled: bool = True) -> None:
+        """Nothing more comes. Frames fed later are ignored.
 
-    def end(self) -> None:
-        """Nothing more comes. Frames fed later are ignored."""
+        ``settled`` says that everything the host had sent has arrived, shown by a fence on every connection.
+        Without that, rules that conclude from an absence keep silent.
+        """
         if not self._ended:
+            self.tracker.settled = settled
             self.tracker.end()
             self._ended = True
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, ClassVar
+
+import orjson
 
 from .findings import Finding
 from .tracker import Listener, Tracker
@@ -14,13 +17,20 @@ class Book:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.watched: dict[str, int] = {}
+        self._said: set[Hashable] = set()
 
     def watch(self, *obligations: str) -> None:
         """An occasion arose in which the host could have broken these obligations."""
         for obligation in obligations:
             self.watched[obligation] = self.watched.get(obligation, 0) + 1
 
-    def find(self, finding: Finding) -> None:
+    def find(self, finding: Finding, once: Hashable = None) -> None:
+        """Keep a finding; of those with the same ``once`` only the first, as every subscriber sees the same thing."""
+        if once is not None:
+            key = (finding.rule, finding.obligations, once)
+            if key in self._said:
+                return
+            self._said.add(key)
         self.findings.append(finding)
 
 
@@ -49,17 +59,16 @@ class Rule(Listener):
         expected: Any,
         seen: Any,
         frame: int | None,
+        once: Hashable = None,
     ) -> None:
-        """Report a breach of ``obligation``; values are shown as compact JSON."""
+        """Report a breach of ``obligation``; values are shown as compact JSON. See :meth:`Book.find` for ``once``."""
         obligations = (obligation,) if isinstance(obligation, str) else obligation
         self.watch(*obligations)
-        self.book.find(Finding(self.name, obligations, message, shown(expected), shown(seen), frame))
+        self.book.find(Finding(self.name, obligations, message, shown(expected), shown(seen), frame), once)
 
 
 def shown(value: Any, limit: int = 2000) -> str:
     """A value as a finding shows it: text as it is, everything else as compact JSON, shortened in the middle."""
-    import orjson
-
     if isinstance(value, str):
         text = value
     else:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.protocol import ROOT_URI, is_version, kind_of_state, reduce, rules_for
+from conformance.protocol import BASELINE, REDUCERS, ROOT_URI, is_version, kind_of_state, reduce, rules_for
 from conformance.wire.frames import Frame
 
 JSON = Any
@@ -170,7 +170,7 @@ class Tracker:
         self.connections: dict[str, ConnectionView] = {}
         self.kinds: dict[str, str] = {ROOT_URI: "root"}
         self.snapshots: list[Snapshot] = []
-        self.secrets: list[str] = []
+        self.settled = False
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
@@ -207,8 +207,9 @@ class Tracker:
 
     def _outgoing(self, view: ConnectionView, frame: Frame, message: dict[str, JSON]) -> None:
         method, params = message.get("method"), message.get("params")
-        if not isinstance(method, str) or not isinstance(params, dict):
+        if not isinstance(method, str):
             return
+        params = params if isinstance(params, dict) else {}
         channel = params.get("channel")
         if "id" in message:
             request = Request(view.name, message["id"], method, params, frame)
@@ -282,9 +283,7 @@ class Tracker:
                     self._snapshots(view, reply.frame, [result["snapshot"]])
 
     def _resume(self, view: ConnectionView, request: Request, frame: Frame, result: dict[str, JSON]) -> None:
-        before = [
-            c for c in self.connections.values() if c.client_id == view.client_id and c is not view and c.version
-        ]
+        before = [c for c in self.connections.values() if c.client_id == view.client_id and c is not view and c.version]
         wanted = request.params.get("subscriptions")
         wanted = wanted if isinstance(wanted, list) else []
         missing = result.get("missing")
@@ -294,9 +293,7 @@ class Tracker:
             for uri in wanted:
                 if uri in before[-1].channels and uri not in gone:
                     old = before[-1].channels[uri]
-                    view.channels[uri] = ChannelView(
-                        uri, old.kind, old.state, old.base, list(old.history), live=True
-                    )
+                    view.channels[uri] = ChannelView(uri, old.kind, old.state, old.base, list(old.history), live=True)
         view.subscribed.update(uri for uri in wanted if uri not in gone)
         self._snapshots(view, frame, result.get("snapshots"))
         actions = result.get("actions")
@@ -322,7 +319,8 @@ class Tracker:
             self._learn_chats(state)
             snapshot = Snapshot(view.name, channel, kind, state, value.get("fromSeq"), frame, folded)
             self.snapshots.append(snapshot)
-            self._tell(lambda listener, s=snapshot: listener.snapshot(s))
+            for listener in self._listeners:
+                listener.snapshot(snapshot)
 
     def _learn_chats(self, state: JSON) -> None:
         chats = state.get("chats") if isinstance(state, dict) else None
@@ -347,9 +345,19 @@ class Tracker:
                 if kind == "session":
                     self._learn_chats(after)
         envelope = Envelope(
-            view.name, channel, kind, action, seq, params.get("origin"), rejection, params, frame, replayed,
-            before, after,
-        )  # fmt: skip
+            view.name,
+            channel,
+            kind,
+            action,
+            seq,
+            params.get("origin"),
+            rejection,
+            params,
+            frame,
+            replayed,
+            before,
+            after,
+        )
         self._tell(lambda listener: listener.envelope(envelope))
 
     def _tell(self, event: Callable[[Listener], None]) -> None:
@@ -358,8 +366,5 @@ class Tracker:
 
 
 def fold(kind: str, state: JSON, action: JSON, version: str | None) -> JSON:
-    """The fold of one action; a state or action too malformed to fold stays as it is (the schema rule reports it)."""
-    try:
-        return reduce(kind, state, action, version or "0.6.0")
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError):
-        return state
+    """The fold of one action; channels of a kind without a fold stay as their last snapshot."""
+    return reduce(kind, state, action, version or BASELINE) if kind in REDUCERS else state

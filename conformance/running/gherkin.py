@@ -40,8 +40,7 @@ class ScenarioFacts:
             return True
         text = f"{self.id}\n{self.title}\n{self.feature}".lower()
         return any(
-            w.lstrip("@") in self.tags or w in self.obligations or w == self.id or w.lower() in text
-            for w in wanted
+            w.lstrip("@") in self.tags or w in self.obligations or w == self.id or w.lower() in text for w in wanted
         )
 
 
@@ -50,9 +49,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
 
 
-def facts_of(
-    scenario: Any, example: Mapping[str, str] | None, root: Path, catalogue: Catalogue
-) -> ScenarioFacts:
+def facts_of(scenario: Any, example: Mapping[str, str] | None, root: Path, catalogue: Catalogue) -> ScenarioFacts:
     """Check one scenario of pytest-bdd and say what it is about. Raises :class:`FeatureError`."""
     feature = scenario.feature
     path = Path(feature.filename).resolve().relative_to(root.resolve()).with_suffix("").as_posix()

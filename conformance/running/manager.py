@@ -19,6 +19,9 @@ from conformance.running.stage import Theatre
 # What a run leaves on the pytest configuration of its own process, so that the judge finds it.
 THEATRE = pytest.StashKey[Theatre]()
 
+# How many scenarios the judge has chosen, once it has accepted the features.
+CHOSEN = pytest.StashKey[int]()
+
 _TAIL = 2000
 
 
@@ -37,14 +40,17 @@ class StageManager:
         config.stash[THEATRE] = self._theatre
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self._announce(len(session.items))
+        # It is called after a collection that failed, too.
+        if CHOSEN in session.config.stash:
+            self.announce(session.config.stash[CHOSEN])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        self._announce(len(ids))
+        self.announce(len(ids))
 
-    def _announce(self, total: int) -> None:
-        if total and not self._announced:
+    def announce(self, total: int) -> None:
+        """Say that the run has started; the first call counts."""
+        if not self._announced:
             self._announced = True
             self._stream.emit(replace(self._started, total=total))
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from io import StringIO
+from pathlib import Path
 
 from conformance.catalogue import highest_tier
 from conformance.client import HostClosed, Refused, Silent, Unreached
 from conformance.drivers import Driver, HostFacts, probe
+from conformance.protocol.errors import UNSUPPORTED_PROTOCOL_VERSION
 from conformance.reporting.events import EventStream, HostInfo, RunFinished, RunStarted
 from conformance.running.settings import Settings
 from conformance.running.stage import Stage, Theatre
@@ -18,7 +21,38 @@ from conformance.running.suite import make_importable, suite_root
 
 
 class RunProblem(Exception):
-    """The run could not take place: nothing selected, or features that contradict the catalogue. Wrong usage."""
+    """The run could not take place; ``code`` is the exit code: 2 for wrong usage, 4 when nothing can be judged."""
+
+    def __init__(self, message: str, code: int = 2) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def default_place(target: str) -> Path:
+    """A folder for a run that names none: below reports/local, by target and time."""
+    name = re.sub(r"[^a-zA-Z0-9.]+", "-", target).strip("-")
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    place = Path("reports") / "local" / f"{name}-{stamp}"
+    number = 1
+    while place.exists():
+        number += 1
+        place = place.with_name(f"{name}-{stamp}-{number}")
+    return place
+
+
+def refuse_foreign_versions(theatre: Theatre) -> None:
+    """A host that speaks none of the offered versions and says so is no host that could be judged by them."""
+    refused = theatre.facts.refused
+    if refused is None or refused.code != UNSUPPORTED_PROTOCOL_VERSION:
+        return
+    data = refused.error.get("data") if isinstance(refused.error, dict) else None
+    spoken = data.get("supportedVersions") if isinstance(data, dict) else None
+    says = f"it says it speaks {', '.join(map(str, spoken))}" if isinstance(spoken, list) else "it names none"
+    raise RunProblem(
+        f"the host speaks none of the offered versions {', '.join(theatre.offers)}; {says};"
+        " choose a version with --protocol",
+        code=4,
+    )
 
 
 def build_theatre(driver: Driver, settings: Settings) -> Theatre:
@@ -30,7 +64,9 @@ def build_theatre(driver: Driver, settings: Settings) -> Theatre:
     except Silent as silent:
         theatre.mute += 1
         theatre.facts = HostFacts(version=None, problem=str(silent))
-    except (HostClosed, Refused, Unreached) as trouble:
+    except Refused as refused:
+        theatre.facts = HostFacts(version=None, problem=str(refused), refused=refused)
+    except (HostClosed, Unreached) as trouble:
         theatre.facts = HostFacts(version=None, problem=str(trouble))
     finally:
         stage.conclude(witness=False)
@@ -38,9 +74,15 @@ def build_theatre(driver: Driver, settings: Settings) -> Theatre:
 
 
 def play(
-    driver: Driver, theatre: Theatre, settings: Settings, stream: EventStream, *, tier: str | None,
-    rerun_prefix: str, workers: int = 0,
-) -> None:  # fmt: skip
+    driver: Driver,
+    theatre: Theatre,
+    settings: Settings,
+    stream: EventStream,
+    *,
+    tier: str | None,
+    rerun_prefix: str,
+    workers: int = 0,
+) -> None:
     """Play the scenarios and emit the events of the run. Raises :class:`RunProblem` when none could be played."""
     import pytest
 
@@ -49,9 +91,13 @@ def play(
     make_importable()
     facts = theatre.facts
     host = HostInfo(
-        driver.name, driver.endpoint, facts.name, facts.host_version, facts.version,
+        driver.name,
+        driver.endpoint,
+        facts.name,
+        facts.host_version,
+        facts.version,
         tuple(sorted(facts.provocations)),
-    )  # fmt: skip
+    )
     began = time.perf_counter()
     started = RunStarted(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -73,8 +119,11 @@ def play(
             f"no scenario matches {chosen}; ahp-conformance list shows ids, and --only takes an id, a tag or a text"
         )
     problem = "\n".join(manager.problems) or None
-    if code == pytest.ExitCode.INTERRUPTED and problem is None:
+    if problem is None and code == pytest.ExitCode.INTERRUPTED:
         problem = "the run was interrupted"
+    elif problem is None and code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        problem = f"pytest ended with {code!r}: {output.getvalue()[-2000:].strip()}"
+    manager.announce(0)
     stream.emit(RunFinished(time.perf_counter() - began, problem))
 
 
@@ -83,19 +132,29 @@ def _arguments(settings: Settings, workers: int) -> list[str]:
     arguments = [
         str(root / "scenarios"),
         f"--rootdir={root}",
-        "-c", os.devnull,
-        "-p", "conformance.plugin",
-        "-p", "scenarios.vocabulary",
-        "-p", "no:cacheprovider",
-        "-p", "no:terminal",
-        "-p", "no:junitxml",
-        "-p", "no:doctest",
-        "-p", "no:unittest",
-        "-p", "no:faulthandler",
+        "-c",
+        os.devnull,
+        "-p",
+        "conformance.plugin",
+        "-p",
+        "scenarios.vocabulary",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:terminal",
+        "-p",
+        "no:junitxml",
+        "-p",
+        "no:doctest",
+        "-p",
+        "no:unittest",
+        "-p",
+        "no:faulthandler",
         "--import-mode=importlib",
         "-s",
-        "--ahp-settings", settings.dumps(),
-    ]  # fmt: skip
+        "--ahp-settings",
+        settings.dumps(),
+    ]
     if workers > 1:
         arguments += ["-n", str(workers)]
     else:
@@ -106,4 +165,3 @@ def _arguments(settings: Settings, workers: int) -> list[str]:
 def _usage_error(text: str) -> str:
     lines = [line for line in text.splitlines() if line.startswith("ERROR")]
     return "\n".join(line.removeprefix("ERROR:").strip() for line in lines) or text.strip()
-

@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from conformance.wire.endpoints import TokenPlace
+
 # Newest first, so that both readings of the negotiation rule (preference, or the highest) agree.
 OFFERS = ("0.9.0", "0.8.0", "0.7.0", "0.6.0")
 
@@ -16,7 +18,7 @@ class Settings:
 
     target: str = "reference"
     token_env: str | None = None
-    token_in: str = "query"
+    token_in: TokenPlace = "query"
     offers: tuple[str, ...] = OFFERS
     patience: float = 10.0
     out: str | None = None

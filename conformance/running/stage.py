@@ -108,10 +108,9 @@ class Stage:
     # -- what scenarios bring along -------------------------------------------------------------------
 
     def token(self, name: str) -> Token:
-        """A fresh secret that is masked in transcripts and that the oracle watches for."""
+        """A fresh secret. Transcripts show its name instead; the oracle watches for every token once it is pushed."""
         token = Token(name, f"ahpc-{name}-{secrets.token_hex(12)}")
         self.recorder.conceal(name, token.value)
-        self.oracle.conceal(token.value)
         return token
 
     def new_session_uri(self) -> str:
@@ -137,11 +136,13 @@ class Stage:
         if self.closed:
             return
         self.closed = True
+        settled = False
         try:
             if witness:
                 with suppress(Silent, HostClosed, Refused, Unreached):
                     self._observe()
-            self.oracle.end()
+                    settled = True
+            self.oracle.end(settled=settled)
         finally:
             self._dispose()
             self.pump.close()

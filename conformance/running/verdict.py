@@ -79,19 +79,20 @@ def _code(trouble: BaseException) -> str:
 
 def _finding(trouble: BaseException, obligations: Sequence[str]) -> Finding:
     if isinstance(trouble, Broken):
-        broken = (trouble.obligation,) if trouble.obligation in obligations else tuple(obligations)
-        return Finding(
-            "step", broken, trouble.message, shown(trouble.expected), shown(trouble.seen), trouble.frame
-        )
+        narrowed = trouble.obligation
+        broken = (narrowed,) if narrowed is not None and narrowed in obligations else tuple(obligations)
+        return Finding("step", broken, trouble.message, shown(trouble.expected), shown(trouble.seen), trouble.frame)
     if isinstance(trouble, Silent):
         return Finding("step", tuple(obligations), str(trouble), trouble.awaited, "nothing", trouble.last)
     if isinstance(trouble, HostClosed):
-        return Finding(
-            "step", tuple(obligations), str(trouble), trouble.awaited, f"close code {trouble.code}", None
-        )
+        return Finding("step", tuple(obligations), str(trouble), trouble.awaited, f"close code {trouble.code}", None)
     if isinstance(trouble, Refused):
         return Finding(
-            "step", tuple(obligations), str(trouble), f"a result of {trouble.method}", shown(trouble.error),
+            "step",
+            tuple(obligations),
+            str(trouble),
+            f"a result of {trouble.method}",
+            shown(trouble.error),
             trouble.frame,
-        )  # fmt: skip
+        )
     raise TypeError(f"no finding can be made of {trouble!r}")

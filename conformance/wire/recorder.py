@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from conformance.wire.frames import Direction, Frame, Received, frame_of
-from conformance.wire.transcript import write_transcript
+from conformance.wire.frames import JSON, Direction, Frame, Received, frame_of
+from conformance.wire.transcript import Mask, write_transcript
 
 Listener = Callable[[Frame], None]
 
@@ -53,6 +53,10 @@ class Recorder:
         """From now on files show `«token:NAME»` wherever `secret` occurs, also in earlier frames."""
         if secret:
             self._secrets[secret] = name
+
+    def masked(self, value: JSON) -> JSON:
+        """A JSON value or a text as it may be published: with `«token:NAME»` in place of each secret."""
+        return Mask(self._secrets).value(value)
 
     def write(self, path: Path) -> None:
         """Write the transcript; see `write_transcript`."""

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
@@ -25,12 +26,16 @@ def write_transcript(path: Path, frames: Iterable[Frame], secrets: Mapping[str, 
     `secrets` maps each secret to its name; every occurrence, in keys and values, in text that is not JSON and
     in close reasons, is written as `«token:NAME»`.
     """
-    mask = _Mask(secrets or {})
+    mask = Mask(secrets or {})
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as out:
             for frame in frames:
-                out.write(encode(mask.line(_line(frame))))
+                line = _line(frame)
+                text = encode(line)
+                if frame.data is not None or mask.touches(text):
+                    text = encode(mask.line(line))
+                out.write(text)
                 out.write("\n")
         part.replace(path)
     except BaseException:
@@ -40,12 +45,12 @@ def write_transcript(path: Path, frames: Iterable[Frame], secrets: Mapping[str, 
 
 def masked(frame: Frame, secrets: Mapping[str, str]) -> Frame:
     """The frame as a transcript shows it: every secret replaced by its name."""
-    return _frame(_Mask(secrets).line(_line(frame)), frame.n)
+    return _frame(Mask(secrets).line(_line(frame)), frame.n)
 
 
 def masked_text(text: str, secrets: Mapping[str, str]) -> str:
     """Any text, such as that of a finding, with every secret replaced by its name."""
-    return _Mask(secrets).text(text)
+    return Mask(secrets).text(text)
 
 
 def read_transcript(path: Path) -> list[Frame]:
@@ -109,7 +114,7 @@ def _frame(line: JSON, place: int) -> Frame:
     return Frame(n, float(t), conn, direction, raw=raw, kind=kind)
 
 
-class _Mask:
+class Mask:
     """Replaces secrets in decoded values: in the JSON text, an escape such as \\n could touch a secret."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
@@ -121,27 +126,34 @@ class _Mask:
             for form in dict.fromkeys((secret, encode(secret)[1:-1], quote(secret, safe=""))):
                 if form:
                     self._pairs.append((form, f"«token:{name}»"))
+        self._in_json = {
+            written[1:-1] for form, _ in self._pairs for written in (encode(form), json.dumps(form))
+        }
+
+    def touches(self, line: str) -> bool:
+        """Whether JSON text may hold a secret: a quick look that spares most lines the work."""
+        return any(form in line for form in self._in_json)
 
     def line(self, line: dict[str, Any]) -> dict[str, Any]:
-        if not self._pairs:
-            return line
+        """The same for a line of a transcript, whose binary payloads are in Base64."""
         if line.get("kind") in ("binary", "not-utf8"):
             return line | {"raw": self._base64(line["raw"])}
         return {
-            key: self._value(value) if key in ("msg", "raw", "close") else value
-            for key, value in line.items()
+            key: self.value(value) if key in ("msg", "raw", "close") else value for key, value in line.items()
         }
 
-    def _value(self, value: JSON) -> JSON:
+    def value(self, value: JSON) -> JSON:
+        """A copy of a JSON value (or a text) without the secrets."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.text(key): self._value(member) for key, member in value.items()}
+            return {self.text(key): self.value(member) for key, member in value.items()}
         if isinstance(value, list):
-            return [self._value(member) for member in value]
+            return [self.value(member) for member in value]
         return value
 
     def text(self, text: str) -> str:
+        """A text without the secrets."""
         for form, shown in self._pairs:
             if form in text:
                 text = text.replace(form, shown)

@@ -163,6 +163,8 @@ def test_secrets_never_reach_the_file(tmp_path: Path) -> None:
     assert read[5].raw == "bad «token:alice»"
     assert read[6].msg == "«token:longer»"
     assert plain not in path.read_text("utf-8")
+    assert recorder.masked({"a": [f"<{plain}>", 1]}) == {"a": ["<«token:alice»>", 1]}
+    assert recorder.masked(awkward) == "«token:bob»"
     assert recorder.frames[0].msg["token"] == plain
     assert recorder.secrets == {plain: "alice", awkward: "bob", "tok-1234567": "longer"}
 

@@ -1,0 +1,25 @@
+"""Deliberately wrong hosts, at least one for each obligation that the suite has to catch.
+
+A fault changes one decision of the reference host or one thing that it says; everything else is right.
+`ReferenceHost(faults=[FAULTS["entry-stays-after-cancel"]])` is such a host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from . import connection, input_needed, mcp_servers, sessions, tool_authentication
+from .seams import Fault
+
+FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
+    {
+        fault.name: fault
+        for module in (tool_authentication, input_needed, mcp_servers, sessions, connection)
+        for fault in module.FAULTS
+    }
+)
+"""All faults by name."""
+
+__all__ = ["FAULTS", "Fault"]

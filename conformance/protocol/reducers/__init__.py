@@ -83,6 +83,7 @@ __all__ = [
     "REDUCERS",
     "TOOL_CALL_STATUSES",
     "TOOL_CALL_TRANSITIONS",
+    "Step",
     "awaits_user",
     "chat_activity",
     "contributor_kind",

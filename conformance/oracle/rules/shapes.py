@@ -1,0 +1,269 @@
+"""Shapes: every value against the schema of the negotiated version, and whose obligation a wrong one breaks.
+
+The schema says what is wrong; the tables here say which obligation states it, by the place of the value: the most
+specific path decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from conformance.oracle.rule import Rule
+from conformance.oracle.tracker import Envelope, Notification, Reply, Snapshot
+from conformance.protocol import (
+    Violation,
+    action_violations,
+    error_data_violations,
+    is_known_action,
+    params_violations,
+    result_violations,
+    state_violations,
+)
+
+# Which obligation speaks of a place in a state, the most specific first. A pattern is searched in the JSONPath.
+_ENTRIES = {
+    "toolAuthentication": "AHP-TOOLAUTH-023",
+    "toolConfirmation": "AHP-INPUT-019",
+    "toolClientExecution": "AHP-INPUT-017",
+}
+_STATE_PLACES: dict[str, tuple[tuple[str, str], ...]] = {
+    "session": (
+        (r"^\$\.inputNeeded\[\d+\]", "AHP-INPUT-029"),
+        (r"^\$\.inputNeeded$", "AHP-INNEED-002"),
+        (r"^\$\.customizations\[\d+\](\.children\[\d+\])?\.state", "AHP-MCPS-002"),
+        (r"^\$\.customizations", "AHP-MCP-001"),
+        (r"^\$\.chats", "AHP-CHAT-049"),
+        (r"^\$\.activeClients", "AHP-ACTC-012"),
+        (r"^\$\.status", "AHP-STAT-001"),
+        (r"", "AHP-SESS-008"),
+    ),
+    "chat": (
+        (r"\.toolCall\.auth\b", "AHP-TOOLAUTH-062"),
+        (r"\.toolCall\b", "AHP-TOOL-029"),
+        (r"^\$\.(turns|activeTurn)", "AHP-TURN-040"),
+        (r"^\$\.status", "AHP-CHAT-035"),
+        (r"", "AHP-CHAT-001"),
+    ),
+    "root": ((r"", "AHP-ROOT-001"),),
+}
+
+# What the action of an envelope breaks when it is malformed.
+_ACTIONS = {
+    "chat/toolCallAuthRequired": "AHP-TOOLAUTH-062",
+    "chat/toolCallComplete": "AHP-TOOL-014",
+    "chat/toolCallReady": "AHP-TOOL-020",
+    "chat/turnStarted": "AHP-TURN-026",
+    "chat/turnComplete": "AHP-TURN-026",
+    "session/chatAdded": "AHP-CHAT-049",
+    "session/mcpServerStateChanged": "AHP-MCPS-002",
+    "session/activeClientSet": "AHP-ACTC-012",
+}
+_ERRORS = {-32007: "AHP-AUTH-008", -32005: "AHP-INIT-005"}
+_INITIALIZE = (
+    (r"^\$\.serverInfo", "AHP-INIT-016"),
+    (r"^\$\.defaultDirectory", "AHP-INIT-022"),
+    (r"^\$\.completionTriggerCharacters", "AHP-INIT-024"),
+    (r"^\$\.terminalCommandPrefix", "AHP-INIT-025"),
+    (r"", "AHP-INIT-003"),
+)
+_NOTIFICATIONS = {
+    "root/sessionAdded": "AHP-ROOT-012",
+    "root/sessionSummaryChanged": "AHP-ROOT-016",
+    "root/progress": "AHP-PROG-007",
+}
+
+
+class Shapes(Rule):
+    """Snapshots, actions, results, error data and notifications have the shape of their type."""
+
+    name = "shapes"
+    obligations = tuple(
+        dict.fromkeys(
+            [
+                *(o for places in _STATE_PLACES.values() for _, o in places),
+                *_ENTRIES.values(),
+                *_ACTIONS.values(),
+                *_ERRORS.values(),
+                *_NOTIFICATIONS.values(),
+                *(o for _, o in _INITIALIZE),
+                "AHP-AUTH-016",
+                "AHP-AUTH-025",
+                "AHP-AUTH-101",
+                "AHP-CHAT-101",
+                "AHP-DISP-001",
+                "AHP-LIST-001",
+                "AHP-RPC-018",
+                "AHP-SEQ-003",
+                "AHP-SUB-003",
+                "AHP-TOOLAUTH-063",
+                "AHP-TURN-038",
+            ]
+        )
+    )
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        version = self.version(snapshot.conn)
+        if version is None or snapshot.kind is None:
+            return
+        self.watch("AHP-SUB-003")
+        self._watch_state(snapshot.kind, snapshot.state)
+        found = state_violations(version, snapshot.kind, snapshot.state)
+        for obligation, group in _by_obligation(found, _STATE_PLACES.get(snapshot.kind, ()), snapshot.state):
+            self._report(
+                tuple(dict.fromkeys((obligation, "AHP-SUB-003"))),
+                f"the snapshot of {snapshot.channel} is not what its type demands",
+                group,
+                snapshot.frame.n,
+            )
+
+    def _watch_state(self, kind: str, state: Any) -> None:
+        if not isinstance(state, dict):
+            return
+        if kind == "session":
+            self.watch("AHP-SESS-008", "AHP-STAT-001", "AHP-ACTC-012", "AHP-CHAT-049", "AHP-INNEED-002")
+            for entry in _dicts(state.get("inputNeeded")):
+                self.watch("AHP-INPUT-029", _ENTRIES.get(str(entry.get("kind")), "AHP-INPUT-029"))
+            for entry in _dicts(state.get("customizations")):
+                if entry.get("type") == "mcpServer":
+                    self.watch("AHP-MCP-001", "AHP-MCPS-002")
+        elif kind == "chat":
+            self.watch("AHP-CHAT-001", "AHP-CHAT-035", "AHP-TURN-040")
+            if "toolCall" in repr(state):
+                self.watch("AHP-TOOL-029")
+            if "'auth-required'" in repr(state):
+                self.watch("AHP-TOOLAUTH-062", "AHP-TOOLAUTH-063")
+        elif kind == "root":
+            self.watch("AHP-ROOT-001")
+
+    def envelope(self, envelope: Envelope) -> None:
+        version = self.version(envelope.conn)
+        if version is None or not envelope.accepted or not is_known_action(envelope.type, version):
+            return
+        obligations = self._of_action(envelope, version)
+        self.watch(*obligations)
+        found = action_violations(version, envelope.action)
+        if found:
+            if isinstance(envelope.origin, dict):
+                # What a client dispatched malformed must not come back as accepted.
+                obligations = ("AHP-DISP-001",)
+            self._report(obligations, f"{envelope.type} is not what its type demands", found, envelope.frame.n)
+
+    def _of_action(self, envelope: Envelope, version: str) -> tuple[str, ...]:
+        if envelope.type == "session/inputNeededSet":
+            request = envelope.get("request")
+            kind = request.get("kind") if isinstance(request, dict) else None
+            own = _ENTRIES.get(kind) if isinstance(kind, str) else None
+            return (own,) if own else ("AHP-INPUT-029",)
+        if envelope.type == "chat/error":
+            return ("AHP-CHAT-101",) if version >= "0.9.0" else ("AHP-TURN-038",)
+        return (_ACTIONS.get(envelope.type, "AHP-SEQ-003"),)
+
+    def reply(self, reply: Reply) -> None:
+        version = self.version(reply.conn)
+        if reply.request is None:
+            return
+        if isinstance(reply.error, dict):
+            self._error(reply, version or "0.6.0")
+        elif version is not None and "result" in reply.frame.msg:
+            self._result(reply, version)
+
+    def _error(self, reply: Reply, version: str) -> None:
+        code = reply.error.get("code")
+        if code in _ERRORS:
+            data = reply.error.get("data")
+            if code == -32007 or data is not None:
+                self.watch(_ERRORS[code])
+            found = error_data_violations(version, code, data)
+            if found:
+                self._report((_ERRORS[code],), f"the data of the error {code} are wrong", found, reply.frame.n)
+
+    def _result(self, reply: Reply, version: str) -> None:
+        assert reply.request is not None
+        method = reply.request.method
+        found = [
+            v
+            for v in result_violations(version, method, reply.result)
+            # States are judged as snapshots, by the kind of their channel.
+            if ".state" not in v.path
+        ]
+        places: Sequence[tuple[str, str]] = ((r"", "AHP-RPC-018"),)
+        if method == "initialize":
+            places = _INITIALIZE
+            members = reply.result if isinstance(reply.result, dict) else {}
+            self.watch("AHP-INIT-003", *(o for p, o in _INITIALIZE if p and p[4:] in members))
+        elif method == "listSessions":
+            places = ((r"", "AHP-LIST-001"),)
+            self.watch("AHP-LIST-001")
+        else:
+            self.watch("AHP-RPC-018")
+        for obligation, group in _by_obligation(found, places, reply.result):
+            self._report((obligation,), f"the result of {method} is not what its type demands", group, reply.frame.n)
+
+    def notification(self, notification: Notification) -> None:
+        version = self.version(notification.conn)
+        if version is None:
+            return
+        if notification.method == "auth/required":
+            obligations: tuple[str, ...] = (
+                "AHP-AUTH-016",
+                "AHP-AUTH-101" if version >= "0.8.0" else "AHP-AUTH-025",
+            )
+        elif notification.method in _NOTIFICATIONS:
+            obligations = (_NOTIFICATIONS[notification.method],)
+        else:
+            return
+        self.watch(*obligations)
+        found = params_violations(version, notification.method, notification.params)
+        if found:
+            self._report(
+                obligations, f"{notification.method} is not what its type demands", found, notification.frame.n
+            )
+
+    def _report(self, obligations: tuple[str, ...], message: str, found: Iterable[Violation], frame: int) -> None:
+        self.find(
+            obligations,
+            message,
+            expected="the shape of the type in the negotiated version",
+            seen="; ".join(str(v) for v in found),
+            frame=frame,
+        )
+
+
+def _by_obligation(
+    found: Iterable[Violation], places: Sequence[tuple[str, str]], value: Any
+) -> list[tuple[str, list[Violation]]]:
+    """The violations of one value, grouped by the obligation that speaks of their place."""
+    groups: dict[str, list[Violation]] = {}
+    for violation in found:
+        obligation = next((o for pattern, o in places if re.search(pattern, violation.path)), "AHP-SUB-003")
+        if obligation == "AHP-INPUT-029":
+            obligation = _entry_obligation(violation.path, value)
+        if obligation == "AHP-TOOL-029" and _is_auth_required(violation.path, value):
+            obligation = "AHP-TOOLAUTH-063"
+        groups.setdefault(obligation, []).append(violation)
+    return list(groups.items())
+
+
+def _entry_obligation(path: str, state: Any) -> str:
+    match = re.match(r"\$\.inputNeeded\[(\d+)\]", path)
+    entry = state["inputNeeded"][int(match[1])] if match else None
+    kind = entry.get("kind") if isinstance(entry, dict) else None
+    return _ENTRIES.get(kind, "AHP-INPUT-029") if isinstance(kind, str) else "AHP-INPUT-029"
+
+
+def _is_auth_required(path: str, state: Any) -> bool:
+    """Whether the tool call that a path leads into is auth-required."""
+    value = state
+    for member, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
+        value = value.get(member) if member and isinstance(value, dict) else value
+        if index and isinstance(value, list):
+            value = value[int(index)]
+        if member == "toolCall":
+            break
+    return isinstance(value, dict) and value.get("status") == "auth-required"
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []

@@ -1,0 +1,129 @@
+"""Turns: each ends once, and nothing is streamed into one that has ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.oracle.rule import Rule
+from conformance.oracle.tracker import Envelope, Snapshot
+
+ENDS = frozenset({"chat/turnComplete", "chat/turnCancelled", "chat/error"})
+_STREAMED = frozenset({"chat/delta", "chat/reasoning", "chat/responsePart", "chat/usage"})
+
+
+class Turns(Rule):
+    """One end per turn; nothing after it; no second turn before it."""
+
+    name = "turns"
+    obligations = (
+        "AHP-TURN-005",
+        "AHP-TURN-013",
+        "AHP-TURN-017",
+        "AHP-TURN-018",
+        "AHP-TURN-024",
+        "AHP-TURN-027",
+        "AHP-TOOL-022",
+    )
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        # (connection, chat) -> how each known turn ended: an action type, or "chat/truncated".
+        self._ended: dict[tuple[str, str], dict[str, str]] = {}
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        if snapshot.kind == "chat" and isinstance(snapshot.state, dict):
+            ended = self._ended.setdefault((snapshot.conn, snapshot.channel), {})
+            for turn in snapshot.state.get("turns") or ():
+                if isinstance(turn, dict) and isinstance(turn.get("id"), str):
+                    ended.setdefault(turn["id"], "an earlier end")
+
+    def envelope(self, envelope: Envelope) -> None:
+        if envelope.kind != "chat" or not envelope.accepted or not isinstance(envelope.before, dict):
+            return
+        ended = self._ended.setdefault((envelope.conn, envelope.channel), {})
+        active = _id_of(envelope.before.get("activeTurn"))
+        turn = envelope.get("turnId")
+        if envelope.type == "chat/turnStarted":
+            self._started(envelope, active, ended)
+        elif envelope.type == "chat/turnResume":
+            ended.pop(turn, None)
+        elif envelope.type == "chat/truncated":
+            if active is not None and _id_of((envelope.after or {}).get("activeTurn")) is None:
+                ended[active] = "chat/truncated"
+        elif envelope.type in ENDS:
+            self._ends(envelope, active, turn, ended)
+        elif envelope.origin is None and isinstance(turn, str):
+            self._in_turn(envelope, active, turn, ended)
+
+    def _started(self, envelope: Envelope, active: str | None, ended: dict[str, str]) -> None:
+        self.watch("AHP-TURN-027")
+        turn = envelope.get("turnId")
+        if active is not None and active != turn:
+            self.find(
+                "AHP-TURN-027",
+                "a turn started while another one was running",
+                expected=f"the end of {active} first",
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, envelope.seq),
+            )
+        if isinstance(turn, str):
+            ended.pop(turn, None)
+
+    def _ends(self, envelope: Envelope, active: str | None, turn: Any, ended: dict[str, str]) -> None:
+        self.watch("AHP-TURN-005")
+        if turn == active and active is not None:
+            ended[active] = envelope.type
+        elif isinstance(turn, str) and turn in ended and envelope.origin is None:
+            self.find(
+                ("AHP-TURN-005", "AHP-TURN-013") if ended[turn] == "chat/turnCancelled" else "AHP-TURN-005",
+                f"a turn that had ended ({ended[turn]}) ends again",
+                expected="one end of a turn",
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, envelope.seq),
+            )
+
+    def _in_turn(self, envelope: Envelope, active: str | None, turn: str, ended: dict[str, str]) -> None:
+        tool = envelope.type.startswith("chat/toolCall")
+        if not tool and envelope.type not in _STREAMED:
+            return
+        self.watch("AHP-TURN-024", "AHP-TOOL-022" if tool else "AHP-TURN-024")
+        if turn == active:
+            self._part(envelope)
+            return
+        broken = ["AHP-TOOL-022" if tool else "AHP-TURN-024"]
+        if ended.get(turn) == "chat/turnCancelled":
+            broken.append("AHP-TURN-013")
+        self.find(
+            tuple(broken),
+            f"{envelope.type} for a turn that is not active" + (f" (it ended: {ended[turn]})" if turn in ended else ""),
+            expected=f"the active turn {active}" if active else "nothing, as no turn is active",
+            seen=envelope.message,
+            frame=envelope.frame.n,
+            once=(envelope.channel, envelope.seq),
+        )
+
+    def _part(self, envelope: Envelope) -> None:
+        wanted = {"chat/delta": ("AHP-TURN-017", "markdown"), "chat/reasoning": ("AHP-TURN-018", "reasoning")}
+        if envelope.type not in wanted:
+            return
+        obligation, kind = wanted[envelope.type]
+        self.watch(obligation)
+        parts = envelope.before["activeTurn"].get("responseParts") or ()
+        if not any(
+            isinstance(p, dict) and p.get("kind") == kind and p.get("id") == envelope.get("partId") for p in parts
+        ):
+            self.find(
+                obligation,
+                f"{envelope.type} names a part that is not there",
+                expected=f"a {kind} part announced by chat/responsePart",
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, envelope.seq),
+            )
+
+
+def _id_of(turn: Any) -> str | None:
+    value = turn.get("id") if isinstance(turn, dict) else None
+    return value if isinstance(value, str) else None

@@ -1,0 +1,172 @@
+"""Handshakes: what a newcomer offers, and what it is told."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import uuid4
+
+from pytest_bdd import given, parsers, then, when
+
+from conformance.client import HostClosed, Participant, Unreached
+from conformance.oracle.tracker import Reply
+from conformance.protocol import ROOT_URI
+from scenarios.connections import subscribe_to
+from scenarios.expect import expect, expect_equal, expect_success
+from scenarios.places import channel_of
+from scenarios.world import World
+
+UNKNOWN_VERSIONS = ("99.0.0", "0.0.1")
+SPOKEN = "«spoken»"
+"""Stands for the version of the run in the offers below."""
+
+ALL_MEMBERS: dict[str, Any] = {
+    "clientInfo": {"name": "ahp-conformance", "version": "1", "title": "Conformance"},
+    "initialSubscriptions": [ROOT_URI],
+    "locale": "en",
+    "capabilities": {"mcpApps": {}},
+}
+
+# Phrase -> the offer, and what is sent beside the required members.
+HANDSHAKES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "a handshake with the required members alone": ([SPOKEN], {}),
+    "a handshake with all members": ([SPOKEN], ALL_MEMBERS),
+    "a handshake with an unknown member": ([SPOKEN], {"conformanceUnknown": {"x": 1}}),
+    "a handshake with an unknown capability": ([SPOKEN], {"capabilities": {"conformanceUnknown": {"x": 1}}}),
+    "a handshake with an unknown option of a capability": (
+        [SPOKEN],
+        {"capabilities": {"mcpApps": {"conformanceUnknown": True}}},
+    ),
+    "a handshake with the root": ([SPOKEN], {"initialSubscriptions": [ROOT_URI]}),
+    "a handshake offering an unknown version": (list(UNKNOWN_VERSIONS[:1]), {}),
+    "a handshake offering two unknown versions": (list(UNKNOWN_VERSIONS), {}),
+    "a handshake offering nothing": ([], {}),
+    "a handshake offering its version first": ([SPOKEN, *UNKNOWN_VERSIONS], {}),
+    "a handshake offering its version last": ([*UNKNOWN_VERSIONS, SPOKEN], {}),
+    "a handshake offering its version in the middle": (["99.0.0", SPOKEN, "0.0.1"], {}),
+    "a handshake offering another patch of its version": (["«patch»"], {}),
+    "a handshake with a number as offer": (7, {}),
+    "a handshake without params": (None, {}),
+}
+
+
+def version_of_run(world: World) -> str:
+    """The version that the probe agreed on. Unreached when there was none."""
+    version = world.stage.theatre.facts.version
+    if version is None:
+        raise Unreached("precondition-failed", "the host has agreed on no version")
+    return version
+
+
+def handshake(world: World, client: Participant, what: str) -> Any:
+    """The params of the initialize that a step names."""
+    offer, more = HANDSHAKES[what]
+    if offer is None:
+        return None
+    spoken = version_of_run(world)
+    patch = re.sub(r"\d+$", lambda found: str(int(found[0]) + 97), spoken)
+    if isinstance(offer, list):
+        offer = [{SPOKEN: spoken, "«patch»": patch}.get(entry, entry) for entry in offer]
+    return {"channel": ROOT_URI, "protocolVersions": offer, "clientId": client.client_id, **more}
+
+
+@given(parsers.parse('a client "{name}" that has said nothing yet'))
+def says_nothing(world: World, name: str) -> None:
+    world.stage.enter(name)
+
+
+@given(parsers.parse('a client "{name}" with the id "{identity}" on the session'))
+def with_identity(world: World, name: str, identity: str) -> None:
+    """The id is made unique at its end; one of 200 characters is filled up."""
+    if identity == "200 characters":
+        client_id = f"{uuid4()}".ljust(200, "x")
+    else:
+        client_id = f"{identity} {uuid4()}"
+    client = world.stage.enter(name, client_id=client_id)
+    client.initialize([version_of_run(world)])
+    subscribe_to(world, client, "the session")
+
+
+@when(parsers.parse('a client "{name}" shakes hands naming {what}'))
+def shakes_hands_naming(world: World, name: str, what: str) -> None:
+    client = world.stage.enter(name)
+    world.noted["named"] = [channel_of(world, w) for w in re.split(r", | and ", what)]
+    number = client.ask(
+        "initialize",
+        protocolVersions=[version_of_run(world)],
+        clientId=client.client_id,
+        initialSubscriptions=world.noted["named"],
+    )
+    world.noted["asked"] = (name, number, "initialize")
+
+
+@given(parsers.parse('a client "{name}" that named {what} in its handshake'))
+def named(world: World, name: str, what: str) -> None:
+    world.stage.join(name, [channel_of(world, what)])
+
+
+def _welcome(world: World) -> tuple[Any, Reply]:
+    """The result of the last initialize. A refusal, or a result that is no object, is Broken."""
+    name, number, method = world.noted["asked"]
+    client = world.client(name)
+    reply = client.wait(f"answer to {method}", lambda: client.mailbox.replies.get(number))
+    result = expect_success(reply, "initialize")
+    expect(isinstance(result, dict), "the result of initialize is no object", expected="an object", seen=result,
+           frame=reply.frame.n)  # fmt: skip
+    return result, reply
+
+
+@then("the version of the run is selected")
+def version_selected(world: World) -> None:
+    result, reply = _welcome(world)
+    expect_equal(result.get("protocolVersion"), version_of_run(world), "the version", frame=reply.frame.n)
+
+
+@then("no version is selected that was not offered")
+def none_other_selected(world: World) -> None:
+    """Judged on the answer; a refusal selects none."""
+    name, number, method = world.noted["asked"]
+    client = world.client(name)
+    reply = client.wait(f"answer to {method}", lambda: client.mailbox.replies.get(number))
+    if reply.failed:
+        return
+    seen = reply.result.get("protocolVersion") if isinstance(reply.result, dict) else None
+    expect(seen in world.noted["params"]["protocolVersions"], "the version was not offered",
+           expected=world.noted["params"]["protocolVersions"], seen=reply.frame.msg, frame=reply.frame.n)  # fmt: skip
+
+
+@then("the result has the version, the sequence number and the snapshots")
+def result_members(world: World) -> None:
+    result, reply = _welcome(world)
+    seq = result.get("serverSeq")
+    expect(
+        isinstance(result.get("protocolVersion"), str)
+        and isinstance(seq, int | float)
+        and not isinstance(seq, bool)
+        and isinstance(result.get("snapshots"), list),
+        "the result of initialize is incomplete",
+        expected="protocolVersion (string), serverSeq (number), snapshots (array)",
+        seen=result,
+        frame=reply.frame.n,
+    )
+
+
+@then("there is one snapshot for each of them, and no other")
+def snapshots_named(world: World) -> None:
+    result, reply = _welcome(world)
+    snapshots = result.get("snapshots")
+    seen = sorted(str(s.get("resource")) for s in snapshots) if isinstance(snapshots, list) else snapshots
+    expect_equal(seen, sorted(world.noted["named"]), "the resources of the snapshots", frame=reply.frame.n)
+
+
+@then("the host closes the connection after its refusal")
+def closes_after_refusal(world: World) -> None:
+    name, number, _ = world.noted["asked"]
+    client = world.client(name)
+    reply = client.wait("refusal", lambda: client.mailbox.replies.get(number))
+    expect(reply.failed, "the offer was not refused", expected="an error", seen=reply.frame.msg,
+           frame=reply.frame.n)  # fmt: skip
+    try:
+        client.wait("close of the connection by the host", lambda: None)
+    except HostClosed:
+        return

@@ -1,0 +1,132 @@
+"""Many actions at once: their order, and a client that comes in between."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from pytest_bdd import parsers, then, when
+
+from conformance.client import Unreached
+from conformance.oracle.tracker import Envelope
+from scenarios.expect import expect, expect_equal
+from scenarios.world import World
+
+MANY = 50
+BURST = 20
+
+
+def _rename(world: World, name: str) -> str:
+    title = f"{name} {uuid4()}"
+    client = world.client(name)
+    number = client.dispatch(world.session, {"type": "session/titleChanged", "title": title})
+    world.noted.setdefault("dispatched", []).append((name, number, title))
+    return title
+
+
+@when(parsers.parse('client "{name}" dispatches fifty actions, every fifth of them for a turn that is not there'))
+def dispatches_fifty(world: World, name: str) -> None:
+    client = world.client(name)
+    world.noted["numbers"] = [
+        client.dispatch(
+            world.chat,
+            {"type": "chat/turnCancelled", "turnId": f"none-{n}", "duration": 0}
+            if n % 5 == 4
+            else {"type": "chat/draftChanged", "draft": {"text": f"Draft {n}", "origin": {"kind": "user"}}},
+        )
+        for n in range(MANY)
+    ]
+
+
+@then(parsers.parse('client "{name}" gets an echo of each, in the order in which it dispatched them'))
+def echoes_in_order(world: World, name: str) -> None:
+    client = world.client(name)
+    wanted: list[int] = world.noted["numbers"]
+    for number in wanted:
+        client.echo(number)
+    seen = [
+        e.origin["clientSeq"]
+        for e in client.mailbox.envelopes
+        if isinstance(e.origin, dict) and e.origin.get("clientId") == client.client_id
+    ]
+    expect_equal([n for n in seen if n in wanted], wanted, "the order of the echoes", frame=client.mark)
+
+
+@when(parsers.parse('clients "{one}" and "{other}" rename the session fifty times each at once'))
+def rename_at_once(world: World, one: str, other: str) -> None:
+    for _ in range(MANY):
+        _rename(world, one)
+        _rename(world, other)
+
+
+def _titles(world: World, name: str) -> list[Envelope]:
+    """The renames that a client has received, in order, once the last of each client is there."""
+    client = world.client(name)
+    last = {who: title for who, _, title in world.noted["dispatched"]}
+    for title in last.values():
+        client.await_action(world.session, "session/titleChanged", title=title)
+    return list(client.envelopes(world.session, "session/titleChanged"))
+
+
+@then(parsers.parse('clients "{one}" and "{other}" see the renames in one order'))
+def one_order(world: World, one: str, other: str) -> None:
+    first, second = _titles(world, one), _titles(world, other)
+    both = {e.get("title") for e in first} & {e.get("title") for e in second}
+    orders = [[e.get("title") for e in seen if e.get("title") in both] for seen in (first, second)]
+    expect(both, "the clients have no rename in common", expected="the same renames", seen=orders)
+    expect_equal(orders[1], orders[0], f"the order that client {other} sees", frame=second[-1].frame.n)
+    world.noted["last title"] = orders[0][-1]
+
+
+@then("a fresh snapshot has the title of the last")
+def last_title(world: World) -> None:
+    state = world.fresh(world.session)
+    expect_equal(state.get("title"), world.noted["last title"], "the title", frame=world.stage.frames[-1].n)
+
+
+@when(parsers.parse('client "{late}" subscribes to the session while client "{busy}" keeps renaming it'))
+def subscribes_meanwhile(world: World, late: str, busy: str) -> None:
+    for _ in range(BURST):
+        _rename(world, busy)
+    asked = world.client(late).ask("subscribe", channel=world.session)
+    for _ in range(BURST):
+        _rename(world, busy)
+    world.noted["asked"] = (late, asked, "subscribe")
+    _, number, _ = world.noted["dispatched"][-1]
+    if not world.client(busy).echo(number).accepted:
+        raise Unreached("precondition-failed", "the last rename was rejected")
+
+
+@then(parsers.parse('client "{late}" comes to hold the last title, as a fresh snapshot does'))
+def holds_last(world: World, late: str) -> None:
+    title = world.noted["dispatched"][-1][2]
+    client = world.client(late)
+
+    def folded(_: object = None) -> bool | None:
+        view = client.view.channels.get(world.session)
+        return True if view is not None and (view.state or {}).get("title") == title else None
+
+    client.wait(f"title {title} in the fold of client {late}", folded)
+    state = world.fresh(world.session)
+    expect_equal(state.get("title"), title, "the title of a fresh snapshot", frame=world.stage.frames[-1].n)
+
+
+@then(parsers.parse('client "{late}" receives nothing that its snapshot contained'))
+def nothing_twice(world: World, late: str) -> None:
+    client = world.client(late)
+    title = world.noted["dispatched"][-1][2]
+    snapshot = client.wait(
+        "snapshot", lambda: next((s for s in client.mailbox.snapshots if s.channel == world.session), None)
+    )
+    if snapshot.state.get("title") != title:
+        client.await_action(world.session, "session/titleChanged", title=title)
+    client.fence()
+    old = [
+        e for e in client.envelopes(world.session) if e.frame.n > snapshot.frame.n and e.seq <= snapshot.from_seq
+    ]
+    expect(
+        not old,
+        "an action is delivered that the snapshot contained",
+        expected=f"numbers above {snapshot.from_seq}",
+        seen=old[0].message if old else None,
+        frame=old[0].frame.n if old else None,
+    )

@@ -1,0 +1,129 @@
+"""What the entry of an MCP server says, and the calls that point to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_bdd import parsers, then
+
+from scenarios.expect import expect, expect_equal
+from scenarios.onlookers import customizations_in
+from scenarios.server_requests import entry_before
+from scenarios.servers import entry_in
+from scenarios.world import World
+
+# How a server is launched stays with the host (docs/guide/customizations.md > Children).
+_LAUNCH = {"command", "args", "env", "headers"}
+
+
+def shown(world: World, name: str) -> list[tuple[int, Any]]:
+    """Each form in which the entry of the server was seen, with its frame: in actions and in a fresh snapshot."""
+    found = []
+    for envelope in world.a.envelopes(world.session):
+        one, many = envelope.get("customization"), envelope.get("customizations")
+        top = [one] if isinstance(one, dict) else many if isinstance(many, list) else []
+        for entry in customizations_in({"customizations": top}):
+            if entry.get("name") == name:
+                found.append((envelope.frame.n, entry))
+    fresh = [c for c in customizations_in(world.fresh(world.session)) if c.get("name") == name]
+    found += [(world.stage.frames[-1].n, entry) for entry in fresh]
+    expect(fresh, "the server is not listed", expected=f"an entry with the name {name}", seen="none",
+           frame=world.stage.frames[-1].n)  # fmt: skip
+    return found
+
+
+@then(parsers.parse('the entry of "{name}" has its type, an id, a URI, a name and a state'))
+def is_complete(world: World, name: str) -> None:
+    for frame, entry in shown(world, name):
+        texts = all(isinstance(entry.get(m), str) and entry[m] for m in ("id", "uri", "name"))
+        expect(
+            entry.get("type") == "mcpServer" and texts and isinstance(entry.get("state"), dict),
+            "the entry is incomplete",
+            expected="type mcpServer, id, uri, name and state",
+            seen=entry,
+            frame=frame,
+        )
+
+
+@then(parsers.parse('the entry of "{name}" says whether it is enabled'))
+def says_enabled(world: World, name: str) -> None:
+    for frame, entry in shown(world, name):
+        expect(isinstance(entry.get("enabled"), bool), "the entry has no flag", expected="a boolean enabled",
+               seen=entry, frame=frame)  # fmt: skip
+
+
+@then(parsers.parse('the entry of "{name}" tells nothing of how it is launched'))
+def tells_no_launch(world: World, name: str) -> None:
+    for frame, entry in shown(world, name):
+        told = sorted(_LAUNCH.intersection(_names(entry)))
+        expect(not told, "the entry tells how the server is launched", expected="no launch details", seen=told,
+               frame=frame)  # fmt: skip
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        for item in value.values():
+            yield from _names(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _names(item)
+
+
+@then(parsers.parse('the entry of "{name}" has the id that it had before'))
+def same_id(world: World, name: str) -> None:
+    world.a.fence()
+    now = entry_in(world.fresh(world.session), name) or {}
+    expect_equal(now.get("id"), entry_before(world, name)["id"], "the id of the server",
+                 frame=world.stage.frames[-1].n)  # fmt: skip
+
+
+@then(parsers.parse('"{name}" is enabled as it was before'))
+def same_enablement(world: World, name: str) -> None:
+    world.a.fence()
+    now, before = entry_in(world.fresh(world.session), name) or {}, entry_before(world, name)
+    members = ("enabled", "enablement")
+    expect_equal(
+        {m: now.get(m) for m in members}, {m: before.get(m) for m in members}, "the enablement of the server",
+        frame=world.stage.frames[-1].n,
+    )  # fmt: skip
+
+
+@then(parsers.parse('the call of "{tool}" is carried out'))
+def carried_out(world: World, tool: str) -> None:
+    call = world.await_call(("completed", "cancelled"), tool)
+    expect(call.get("success") is True, "the call did not succeed", expected="success", seen=call,
+           frame=world.a.mark)  # fmt: skip
+
+
+@then(parsers.parse('the call of "{tool}" names the entry of "{name}" as its contributor'))
+def names_contributor(world: World, tool: str, name: str) -> None:
+    contributor = world.await_call(("completed", "cancelled"), tool).get("contributor")
+    entry = entry_in(world.a.state(world.session), name) or {}
+    expected = {"kind": "mcp", "customizationId": entry.get("id")}
+    seen = {m: (contributor or {}).get(m) for m in expected}
+    expect_equal(seen, expected, "the contributor of the call", frame=world.a.mark)
+
+
+def _calls_of(world: World, name: str) -> list[Any]:
+    entry = entry_in(world.fresh(world.session), name) or entry_before(world, name)
+    started = world.a.envelopes(world.chat, "chat/toolCallStart", since=world.noted["requested"])
+    return [e for e in started if (e.get("contributor") or {}).get("customizationId") == entry["id"]]
+
+
+@then(parsers.parse('no call of "{name}" was set going'))
+def none_running(world: World, name: str) -> None:
+    """Up to the end of the turn: a call of the server may have been begun, but it never came to run."""
+    for call in _calls_of(world, name):
+        ready = world.a.envelopes(world.chat, "chat/toolCallReady", toolCallId=call.get("toolCallId"))
+        ran = next((e for e in ready if e.get("confirmed")), None)
+        expect(ran is None, "a call runs at a server that is stopped", expected="no running call",
+               seen=ran.message if ran else None, frame=ran.frame.n if ran else None)  # fmt: skip
+
+
+@then(parsers.parse('no call of "{name}" has succeeded'))
+def none_succeeded(world: World, name: str) -> None:
+    for done in world.a.envelopes(world.chat, "chat/toolCallComplete", since=world.noted["requested"]):
+        expect((done.get("result") or {}).get("success") is not True, "a stopped server has served the agent",
+               expected="no successful call", seen=done.message, frame=done.frame.n)  # fmt: skip
