@@ -220,7 +220,7 @@ def _started(settings: Settings) -> Driver:
         _stop(str(error), USAGE)
     try:
         driver.start()
-    except BadUrl as error:
+    except (BadUrl, TargetError) as error:
         _stop(str(error), USAGE)
     except (DriverError, ConnectError, OSError) as error:
         driver.stop()

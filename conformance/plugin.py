@@ -136,7 +136,8 @@ class Judge:
             trouble = trouble or error
         watched = tuple(sorted(stage.oracle.watched))
         end = ending(trouble, kind, facts.obligations, stage.oracle.findings)
-        if end.outcome == "passed" and not _heard(stage.frames):
+        stage.remember_silence()
+        if end.outcome == "passed" and not stage.heard:
             end = Ending("inconclusive", "nothing-seen", "the host answered nothing, so nothing was judged")
         findings = tuple(
             _masked(stage, f) for f in ((end.finding,) if end.finding else ()) + tuple(stage.oracle.findings)
@@ -253,10 +254,6 @@ def _answers(trouble: BaseException | None) -> bool:
     from conformance.client import HostClosed, Silent
 
     return not isinstance(trouble, Silent | HostClosed | Unreached)
-
-
-def _heard(frames: Sequence[Frame]) -> bool:
-    return any(f.dir == "in" and f.kind == "json" and isinstance(f.msg, dict) for f in frames)
 
 
 def _masked(stage: Stage, finding: Finding) -> Finding:

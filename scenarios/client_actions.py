@@ -40,7 +40,7 @@ def dispatches_action(world: World, name: str, what: str) -> None:
     send_action(world, name, what)
 
 
-@when(parsers.parse('client "{name}" dispatches the action {what} twice'))
+@when(parsers.parse('client "{name}" twice dispatches the action {what}'))
 def dispatches_twice(world: World, name: str, what: str) -> None:
     send_action(world, name, what)
     send_action(world, name, what)
@@ -177,10 +177,14 @@ def list_shows_effect(world: World) -> None:
 
 @then(parsers.parse('client "{name}" gets it with the origin of client "{sender}"'))
 def gets_with_origin(world: World, name: str, sender: str) -> None:
-    _, what, number, action = _last(world)
-    client = world.client(name)
+    _, what, number, _ = _last(world)
+    client, kind = world.client(name), act_of(what).type
     envelope = client.wait(
-        what, lambda: next((e for e in client.mailbox.envelopes if e.accepted and e.action == action), None)
+        what,
+        lambda: next(
+            (e for e in client.mailbox.envelopes if e.accepted and e.type == kind and mark(world) in repr(e.action)),
+            None,
+        ),
     )
     expected = {"clientId": world.client(sender).client_id, "clientSeq": number}
     expect_equal(envelope.origin, expected, "the origin", frame=envelope.frame.n)

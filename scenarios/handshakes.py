@@ -13,7 +13,7 @@ from conformance.oracle.tracker import Reply
 from conformance.protocol import ROOT_URI
 from scenarios.connections import subscribe_to
 from scenarios.expect import expect, expect_equal, expect_success
-from scenarios.places import channel_of
+from scenarios.places import change, channel_of
 from scenarios.world import World
 
 UNKNOWN_VERSIONS = ("99.0.0", "0.0.1")
@@ -105,11 +105,15 @@ def named(world: World, name: str, what: str) -> None:
     world.stage.join(name, [channel_of(world, what)])
 
 
-def _welcome(world: World) -> tuple[Any, Reply]:
-    """The result of the last initialize. A refusal, or a result that is no object, is Broken."""
+def answer_to_handshake(world: World) -> Reply:
     name, number, method = world.noted["asked"]
     client = world.client(name)
-    reply = client.wait(f"answer to {method}", lambda: client.mailbox.replies.get(number))
+    return client.wait(f"answer to {method}", lambda: client.mailbox.replies.get(number))
+
+
+def _welcome(world: World) -> tuple[Any, Reply]:
+    """The result of the last initialize. A refusal, or a result that is no object, is Broken."""
+    reply = answer_to_handshake(world)
     result = expect_success(reply, "initialize")
     expect(isinstance(result, dict), "the result of initialize is no object", expected="an object", seen=result,
            frame=reply.frame.n)  # fmt: skip
@@ -122,12 +126,37 @@ def version_selected(world: World) -> None:
     expect_equal(result.get("protocolVersion"), version_of_run(world), "the version", frame=reply.frame.n)
 
 
+@then("the first version stays")
+def first_version_stays(world: World) -> None:
+    """A second handshake is refused or confirms the version: the text leaves open which (A-06)."""
+    reply = answer_to_handshake(world)
+    if not reply.failed:
+        seen = reply.result.get("protocolVersion") if isinstance(reply.result, dict) else None
+        expect_equal(seen, version_of_run(world), "the version", frame=reply.frame.n)
+    world.a.fence()
+
+
+@then(parsers.parse('client "{name}" can still shake hands'))
+def can_shake_hands(world: World, name: str) -> None:
+    world.client(name).initialize([version_of_run(world)])
+
+
+@then("the number of the welcome is not behind the change, and later changes are ahead of it")
+def number_fits(world: World) -> None:
+    result, reply = _welcome(world)
+    seq, earlier = result.get("serverSeq"), world.noted["echo"].seq
+    expect(isinstance(seq, int | float) and seq >= earlier, "the number of the welcome is behind",
+           expected=f"at least {earlier}", seen=seq, frame=reply.frame.n)  # fmt: skip
+    later = change(world, "A", "the session")
+    expect(later is not None and later.seq > seq, "a later change is not ahead of the welcome",
+           expected=f"a serverSeq above {seq}", seen=later.message if later else None,
+           frame=later.frame.n if later else None)  # fmt: skip
+
+
 @then("no version is selected that was not offered")
 def none_other_selected(world: World) -> None:
     """Judged on the answer; a refusal selects none."""
-    name, number, method = world.noted["asked"]
-    client = world.client(name)
-    reply = client.wait(f"answer to {method}", lambda: client.mailbox.replies.get(number))
+    reply = answer_to_handshake(world)
     if reply.failed:
         return
     seen = reply.result.get("protocolVersion") if isinstance(reply.result, dict) else None
@@ -161,9 +190,7 @@ def snapshots_named(world: World) -> None:
 
 @then("the host closes the connection after its refusal")
 def closes_after_refusal(world: World) -> None:
-    name, number, _ = world.noted["asked"]
-    client = world.client(name)
-    reply = client.wait("refusal", lambda: client.mailbox.replies.get(number))
+    reply, client = answer_to_handshake(world), world.client(world.noted["asked"][0])
     expect(reply.failed, "the offer was not refused", expected="an error", seen=reply.frame.msg,
            frame=reply.frame.n)  # fmt: skip
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pytest_bdd import given, parsers, then
@@ -9,7 +10,7 @@ from pytest_bdd import given, parsers, then
 from conformance.client import Broken
 from conformance.protocol import violations
 from scenarios.expect import expect, expect_equal
-from scenarios.needs_provoked import PENDING, REVIEW, Need, calls_of, current, is_clients, needs
+from scenarios.needs_provoked import PENDING, REVIEW, RUNNING, Need, calls_of, current, is_clients, needs
 from scenarios.world import World
 
 JSON = Any
@@ -58,28 +59,41 @@ def sees_listed_as(world: World, name: str, kind: str) -> None:
     world.noted["listed"] = [await_listed(world, name, it)]
 
 
+def the_entry(world: World) -> JSON:
+    """The entry that was seen last for the current need."""
+    return next(entry for entry in reversed(world.noted["listed"]) if about(entry, current(world)))
+
+
 @then("the entry has all that its kind demands")
 def well_formed(world: World) -> None:
-    for entry in world.noted["listed"]:
-        wrong = violations(world.version, "SessionInputRequest", entry)
-        if wrong:
-            raise Broken(
-                f"the entry lacks something: {wrong[0].path}: {wrong[0].message}",
-                expected=f"a SessionInputRequest of kind {entry.get('kind')}",
-                seen=entry,
-                frame=world.a.mark,
-                obligation="AHP-INPUT-029",
-            )
+    entry = the_entry(world)
+    wrong = violations(world.version, "SessionInputRequest", entry)
+    if wrong:
+        raise Broken(
+            f"the entry lacks something: {wrong[0].path}: {wrong[0].message}",
+            expected=f"a SessionInputRequest of kind {entry.get('kind')}",
+            seen=entry,
+            frame=world.a.mark,
+            obligation="AHP-INPUT-029",
+        )
 
 
 @then(parsers.parse("the entry shows the call as {status}"))
 def shows_status(world: World, status: str) -> None:
-    expect_equal(world.noted["listed"][0]["toolCall"].get("status"), status, "the status", frame=world.a.mark)
+    seen = the_entry(world)["toolCall"].get("status")
+    if seen != status:
+        raise Broken(
+            "the entry shows the call in a status in which it does not wait for approval",
+            expected=status,
+            seen=the_entry(world),
+            frame=world.a.mark,
+            obligation="AHP-INPUT-019",
+        )
 
 
 @then(parsers.parse('the entry hands the call to client "{name}"'))
 def hands_to(world: World, name: str) -> None:
-    entry, client = world.noted["listed"][0], world.client(name).client_id
+    entry, client = the_entry(world), world.client(name).client_id
     contributor = entry["toolCall"].get("contributor") or {}
     named = entry.get("clientId") == client and contributor.get("clientId") == client
     expect(
@@ -93,7 +107,7 @@ def hands_to(world: World, name: str) -> None:
 
 @then("the entry names the chat in which the request lives")
 def names_chat(world: World) -> None:
-    entry, it = world.noted["listed"][0], current(world)
+    entry, it = the_entry(world), current(world)
     catalogue = [chat.get("resource") for chat in world.a.state(world.session).get("chats") or []]
     expect(
         entry.get("chat") in catalogue and entry.get("chat") == it.chat,
@@ -107,7 +121,7 @@ def names_chat(world: World) -> None:
 @then("the entry shows it as the chat does")
 def mirrors(world: World) -> None:
     """As the chat showed it at some time: entries and chats travel apart, and drafts may be left out."""
-    entry, it = world.noted["listed"][0], current(world)
+    entry, it = the_entry(world), current(world)
     question = it.kind == "chatInput"
     members = _OF_QUESTION if question else _OF_CALL
     shown = _cut(entry["request" if question else "toolCall"], members)
@@ -147,7 +161,6 @@ def ids_differ(world: World) -> None:
     world.noted["listed"] = entries
 
 
-@given(parsers.parse('client "{name}" has seen its entry go'))
 @then(parsers.parse('client "{name}" sees its entry go'))
 def sees_it_go(world: World, name: str) -> None:
     it = current(world)
@@ -161,3 +174,10 @@ def listed_no_more(world: World) -> None:
     left = listed_in(world, world.fresh(world.session), current(world))
     expect(not left, "the entry is still listed", expected="no entry for it", seen=left,
            frame=world.stage.frames[-1].n)  # fmt: skip
+
+
+@then(parsers.parse('client "{name}" sees the approved call handed to it'))
+def handed_over(world: World, name: str) -> None:
+    world.noted["it"] = replace(current(world), kind="toolClientExecution", status=RUNNING)
+    world.noted["listed"] = [await_listed(world, name, current(world))]
+    hands_to(world, name)

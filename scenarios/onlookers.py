@@ -7,6 +7,7 @@ from typing import Any
 from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Unreached
+from conformance.protocol import ROOT_URI
 from scenarios.blocked_calls import fresh_call
 from scenarios.entries import for_call
 from scenarios.expect import activity, expect, expect_equal
@@ -16,7 +17,8 @@ from scenarios.world import HELD, World, calls_in
 
 @when(parsers.parse("another client looks at the {what}"))
 def looks(world: World, what: str) -> None:
-    world.noted["looked"] = world.fresh(world.session if what == "session" else world.chat)
+    channels = {"root": ROOT_URI, "session": world.session, "chat": world.chat}
+    world.noted["looked"] = world.fresh(channels[what])
     world.noted["looked at"] = world.stage.frames[-1].n
 
 

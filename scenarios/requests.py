@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pytest_bdd import parsers, then, when
+from pytest_bdd import given, parsers, then, when
 
-from conformance.client import HostClosed, Participant
+from conformance.client import HostClosed, Participant, Unreached
 from conformance.oracle.tracker import Reply
 from conformance.protocol import ROOT_URI
 from conformance.wire.errors import ConnectionLost
@@ -100,6 +100,13 @@ def answer(world: World) -> Reply:
 @when(parsers.parse('client "{name}" requests {what}'))
 def requests(world: World, name: str, what: str) -> None:
     send_request(world, name, what)
+
+
+@given(parsers.parse('client "{name}" was refused {what}'))
+def was_refused(world: World, name: str, what: str) -> None:
+    send_request(world, name, what)
+    if not answer(world).failed:
+        raise Unreached("precondition-failed", f"the request for {what} was not refused")
 
 
 @then("the request succeeds")

@@ -6,11 +6,11 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then, when
 
-from conformance.client import Unreached
 from conformance.oracle.tracker import Envelope
+from conformance.protocol import ROOT_URI
 from scenarios.expect import expect, expect_equal
 from scenarios.places import carries, change, channel_of
-from scenarios.requests import answer, send_request
+from scenarios.requests import answer
 from scenarios.world import World
 
 VIEW = {"turns": 1, "conformanceUnknown": True}
@@ -53,13 +53,6 @@ def has_unsubscribed(world: World, name: str, what: str) -> None:
     client.fence()
 
 
-@given(parsers.parse('client "{name}" was refused a subscription to {what}'))
-def was_refused(world: World, name: str, what: str) -> None:
-    send_request(world, name, f"a subscription to {what}")
-    if not answer(world).failed:
-        raise Unreached("precondition-failed", f"the subscription to {what} was not refused")
-
-
 @when(parsers.parse('client "{name}" creates that session and renames it'))
 def creates_that(world: World, name: str) -> None:
     client = world.client(name)
@@ -96,6 +89,18 @@ def receives_change(world: World, name: str) -> None:
             f"{changed[1]} on {changed[0]}",
             lambda c=changed: next((e for e in received(world, name) if carries(e, c) and e.accepted), None),  # type: ignore[misc]
         )
+
+
+@then(parsers.parse('client "{name}" receives the change of {what}'))
+def receives_change_of(world: World, name: str, what: str) -> None:
+    world.noted["changes"] = [c for c in world.noted["changes"] if c[0] == channel_of(world, what)]
+    receives_change(world, name)
+
+
+@then(parsers.parse('client "{name}" still receives what client "{other}" changes'))
+def still_receives(world: World, name: str, other: str) -> None:
+    changes(world, other, "the session")
+    receives_change(world, name)
 
 
 @then(parsers.parse('client "{name}" receives the change exactly once'))
@@ -146,6 +151,16 @@ def told_of_summary(world: World, name: str) -> None:
     world.client(name).await_notification(
         "root/sessionSummaryChanged", lambda params: params.get("session") == world.session
     )
+
+
+@then(parsers.parse('client "{name}" has been told nothing of the root'))
+def told_nothing_of_root(world: World, name: str) -> None:
+    client = world.client(name)
+    client.fence()
+    told = [n.frame for n in client.mailbox.notifications if n.method.startswith("root/")]
+    told += [e.frame for e in client.mailbox.envelopes if e.channel == ROOT_URI]
+    expect(not told, f"client {name} is told of the root without a subscription", expected="nothing of the root",
+           seen=told[0].msg if told else None, frame=told[0].n if told else None)  # fmt: skip
 
 
 @then("the snapshot holds the change, and its number is not behind")

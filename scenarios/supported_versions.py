@@ -8,15 +8,14 @@ from pytest_bdd import given, then, when
 
 from conformance.client import NotClaimed
 from scenarios.expect import expect, expect_equal, expect_success
+from scenarios.handshakes import answer_to_handshake
 from scenarios.world import World
 
 
 @then("the versions that the refusal lists are exact versions or ranges")
 def versions_listed(world: World) -> None:
     """A refusal that lists none is fine before 1.0.0."""
-    name, number, _ = world.noted["asked"]
-    client = world.client(name)
-    reply = client.wait("refusal", lambda: client.mailbox.replies.get(number))
+    reply = answer_to_handshake(world)
     data = reply.error.get("data") if isinstance(reply.error, dict) else None
     if data is None:
         return

@@ -146,7 +146,7 @@ def _call(body: Any, where: str) -> None:
     _members(body, where, _CALL, ("tool",))
     if "server" in body and "client" in body:
         raise PlaybookError(f"{where}: a tool belongs to a server or to a client, not to both")
-    if body.get("challenges") and "server" not in body:
+    if "challenges" in body and "server" not in body:
         raise PlaybookError(f"{where}: only a tool of a server can be challenged")
     for place, challenge in enumerate(body.get("challenges", ())):
         _challenge(challenge, f"{where}, challenge {place}")

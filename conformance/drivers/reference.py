@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
-from conformance.host import VERSIONS_SUPPORTED, HostServer, ReferenceHost
+from conformance.host import VERSIONS_SUPPORTED, HostServer, ReferenceHost, guarded
 from conformance.host.faults import FAULTS
 from conformance.wire.transport import Transport
 from conformance.wire.websocket import connect_websocket
@@ -29,6 +30,8 @@ class ReferenceDriver(BaseDriver):
     """Starts the reference host in this process. ``faults`` names the ways in which it misbehaves."""
 
     name = "reference"
+    agent_tokens = MappingProxyType({guarded.RESOURCE: guarded.TOKEN})
+    refused_agent_tokens = MappingProxyType({guarded.RESOURCE: "ahpc-guarded-agent-refuses-this"})
 
     def __init__(self, *, versions: Sequence[str] = (), faults: Sequence[str] = (), timeout: float = 10.0) -> None:
         self._versions = tuple(versions)

@@ -93,9 +93,7 @@ class Turn:
         self.end("chat/turnComplete")
 
 
-def start(
-    host: ReferenceHost, chat: Chat, message: JSON, *, starter: str | None = None, **members: JSON
-) -> None:
+def start(host: ReferenceHost, chat: Chat, message: JSON, *, starter: str | None = None, **members: JSON) -> None:
     """Start a turn of the host's own accord, with a message it was given before."""
     host.act(
         chat,
@@ -138,11 +136,7 @@ def client_left(host: ReferenceHost, session: Session, client_id: str) -> None:
         for call in list(chat.calls()):
             contributor = call.get("contributor") or {}
             active = chat.active
-            if (
-                call["status"] == "running"
-                and contributor.get("clientId") == client_id
-                and active is not None
-            ):
+            if call["status"] == "running" and contributor.get("clientId") == client_id and active is not None:
                 host.act(
                     chat,
                     {

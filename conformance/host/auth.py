@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.backend.playbook import token_hash
 from conformance.protocol.errors import AUTH_REQUIRED, INVALID_PARAMS
 
+from . import guarded
 from .channels import Chat, Server, Session
 from .rpc import RequestError, member, strings
 
@@ -175,11 +176,13 @@ def authenticate(host: ReferenceHost, peer: Peer, params: JSON) -> JSON:
     scopes = strings(params, "scopes", required=False)
     if not host.policy.knows_resource(host, resource):
         raise RequestError(INVALID_PARAMS, "params.resource: nothing here asks for a token for it")
+    if resource == guarded.RESOURCE:
+        return guarded.authenticate(host, peer, token, None if scopes is None else tuple(scopes))
     if not token:
         host.vault.withdraw(resource)
         return {}
     credential = Credential(token_hash(token), None if scopes is None else tuple(scopes))
-    waiting = [block for block in _concerned(host, resource) if host.policy.may_resolve(host, peer, block)]
+    waiting = [block for block in host.vault.blocks_on(resource) if host.policy.may_resolve(host, peer, block)]
     covered = [block for block in waiting if _meets(host, credential, block.challenge)]
     known = host.vault.last_challenge(resource)
     refused = waiting and not covered
@@ -195,21 +198,13 @@ def authenticate(host: ReferenceHost, peer: Peer, params: JSON) -> JSON:
             AUTH_REQUIRED, "the token does not meet the challenge", {"resources": [metadata(named, name)]}
         )
     host.vault.keep(resource, credential)
-    for block in host.policy.released(covered):
+    for block in host.policy.released(host, covered):
         _resolve(host, block)
     return {}
 
 
-def _concerned(host: ReferenceHost, resource: str) -> list[Block]:
-    own = host.vault.blocks_on(resource)
-    others = [b for b in host.vault.all() if b not in own and b.live and host.policy.concerns(b, resource)]
-    return own + others
-
-
 def _meets(host: ReferenceHost, credential: Credential, challenge: JSON) -> bool:
-    return host.policy.accepts_token(credential, challenge) and host.policy.covers_scopes(
-        credential, challenge
-    )
+    return host.policy.accepts_token(credential, challenge) and host.policy.covers_scopes(credential, challenge)
 
 
 def _resolve(host: ReferenceHost, block: Block) -> None:

@@ -6,6 +6,7 @@ of sockets. What the agent waits for is kept as a condition and tried again afte
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections import deque
@@ -18,7 +19,7 @@ import orjson
 from conformance.backend.playbook import PLAYBOOK_KEY, PROVOCATIONS
 from conformance.protocol import reduce
 
-from . import agent, mirror, rpc
+from . import agent, guarded, mirror, rpc
 from .auth import Vault
 from .channels import JSON, Channel, Chat, Log, Logged, Session
 from .peers import Client, Peer
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = "ahp-root://"
 PROVIDER: Final = "scripted"
+_log = logging.getLogger(__name__)
+
 Wording = JSON | Callable[[str], JSON]
 """An action, or a function that gives it for a version where the versions hold different values."""
 
@@ -85,9 +88,7 @@ class ReferenceHost:
         self._later: deque[Callable[[], None]] = deque()
         self.sessions: Final[dict[str, Session]] = {}
         self.channels: Final[dict[str, Channel]] = {}
-        self.root: Final = Channel(
-            ROOT, "root", 0, {version: self._root_state() for version in self.versions}
-        )
+        self.root: Final = Channel(ROOT, "root", 0, {version: self._root_state() for version in self.versions})
         self.channels[ROOT] = self.root
 
     # -- the shell's side -------------------------------------------------------------------------
@@ -164,9 +165,7 @@ class ReferenceHost:
         self.seq += 1
         stamp = self.now()
         for version, worded in spoken.items():
-            channel.folds[version] = reduce(
-                channel.kind, channel.folds[version], worded, version, lambda: stamp
-            )
+            channel.folds[version] = reduce(channel.kind, channel.folds[version], worded, version, lambda: stamp)
         entry = Logged(self.seq, channel.uri, spoken, origin)
         self.log.add(entry)
         self.deliver(channel, entry)
@@ -176,9 +175,7 @@ class ReferenceHost:
                 self._touched[channel.turn] = None
             mirror.after_chat_action(self, channel, kind)
         elif isinstance(channel, Session):
-            self._touched.update(
-                (chat.turn, None) for chat in channel.chats.values() if chat.turn is not None
-            )
+            self._touched.update((chat.turn, None) for chat in channel.chats.values() if chat.turn is not None)
             mirror.after_session_action(self, channel, next(iter(spoken.values())))
 
     def reject(self, peer: Peer, channel: Channel, action: JSON, origin: JSON, reason: str) -> None:
@@ -224,6 +221,12 @@ class ReferenceHost:
             if worded is not None:
                 self._send(peer, _notification(method, {"channel": ROOT, **worded}))
 
+    def announce_need(self, peer: Peer, resource: JSON) -> None:
+        """Tell one client that it has no token yet for a resource of an agent, if it watches the root."""
+        if peer in self.root.subscribers:
+            params = {"channel": ROOT, "resource": resource, "reason": "required"}
+            self._send(peer, _notification("auth/required", params))
+
     def answer(self, peer: Peer, message: JSON) -> None:
         """Send a response."""
         self._send(peer, message)
@@ -264,10 +267,15 @@ class ReferenceHost:
         while self._touched or self._later:
             if self._later:
                 self._later.popleft()()
-            else:
-                turn = next(iter(self._touched))
-                del self._touched[turn]
+                continue
+            turn = next(iter(self._touched))
+            del self._touched[turn]
+            try:
                 turn.advance()
+            except Exception:
+                # A defect of the agent, or of a fault, ends this turn's work and nothing else.
+                _log.exception("the reference host's agent failed")
+                turn.stop()
 
     # -- clients ----------------------------------------------------------------------------------
 
@@ -279,12 +287,12 @@ class ReferenceHost:
 
     def advertised(self, resource: str) -> bool:
         """Whether a client could know the resource from this host."""
+        if resource == guarded.RESOURCE:
+            return True
         if self.vault.blocks_on(resource) or self.vault.was_challenged(resource):
             return True
         return any(
-            server.resource == resource
-            for session in self.sessions.values()
-            for server in session.servers.values()
+            server.resource == resource for session in self.sessions.values() for server in session.servers.values()
         )
 
     def mint(self, prefix: str) -> str:
@@ -300,7 +308,8 @@ class ReferenceHost:
                     "description": "Plays the playbook in the user's message.",
                     "models": [{"id": "script", "provider": PROVIDER, "name": "Script"}],
                     "capabilities": {"multipleChats": {}},
-                }
+                },
+                guarded.AGENT,
             ],
             "activeSessions": 0,
             "_meta": {PLAYBOOK_KEY: {"playbook": 1, "provocations": list(PROVOCATIONS)}},

@@ -25,7 +25,7 @@ from conformance.protocol.errors import (
 )
 from conformance.protocol.status import IDLE
 
-from . import agent, auth, dispatch, mirror
+from . import agent, auth, dispatch, guarded, mirror
 from .channels import Channel, Chat, Session, summary_of
 from .peers import Client
 from .rpc import RequestError, member, strings
@@ -163,8 +163,9 @@ def create_session(host: ReferenceHost, peer: Peer, params: JSON) -> JSON:
         raise RequestError(INVALID_PARAMS, "params.channel: expected a session URI")
     if uri in host.sessions:
         raise RequestError(SESSION_ALREADY_EXISTS, "the session exists")
-    if provider != PROVIDER:
+    if provider not in (PROVIDER, guarded.PROVIDER):
         raise RequestError(PROVIDER_NOT_FOUND, f"there is no agent {provider!r}")
+    guarded.insist(host, peer, provider)
     if params.get("fork") is not None:
         raise RequestError(INVALID_PARAMS, "params.fork: this agent does not fork")
     if client is not None and (fault := dispatch.client_fault(host, peer, client)) is not None:
@@ -215,7 +216,7 @@ def dispose_session(host: ReferenceHost, peer: Peer, params: JSON) -> JSON:
     for chat in list(session.chats.values()):
         _close_chat(host, chat)
     _leave(host, session)
-    for client in [host.clients[entry["clientId"]] for entry in session.state["activeClients"]]:
+    for client in host.clients.values():
         client.active_in.pop(session, None)
     host.announce("root/sessionRemoved", lambda version: {"session": uri})
     _count_sessions(host)
@@ -236,9 +237,7 @@ def create_chat(host: ReferenceHost, peer: Peer, params: JSON) -> JSON:
     if params.get("workingDirectories"):
         known = session.folds[str(peer.version)].get("workingDirectories", [])
         if any(directory not in known for directory in strings(params, "workingDirectories") or ()):
-            raise RequestError(
-                INVALID_PARAMS, "params.workingDirectories: not all are directories of the session"
-            )
+            raise RequestError(INVALID_PARAMS, "params.workingDirectories: not all are directories of the session")
     if message is not None and (fault := dispatch.message_fault(host, message)) is not None:
         raise RequestError(INVALID_PARAMS, f"params.initialMessage: {fault}")
     chat = _add_chat(host, session, uri, _new_chat_state(uri, "Chat", host.now()))

@@ -21,9 +21,7 @@ JSON = Any
 Key = tuple[str, ...]
 
 # Actions that change neither a request nor a member of the catalogue.
-_PLAIN: Final = frozenset(
-    {"chat/delta", "chat/reasoning", "chat/responsePart", "chat/usage", "chat/draftChanged"}
-)
+_PLAIN: Final = frozenset({"chat/delta", "chat/reasoning", "chat/responsePart", "chat/usage", "chat/draftChanged"})
 
 _KIND_OF_STATUS: Final = {
     "pending-confirmation": "toolConfirmation",
@@ -81,9 +79,7 @@ def refresh(host: ReferenceHost, session: Session) -> None:
     if changes:
         host.announce(
             "root/sessionSummaryChanged",
-            lambda version: (
-                {"session": session.uri, "changes": changes[version]} if version in changes else None
-            ),
+            lambda version: {"session": session.uri, "changes": changes[version]} if version in changes else None,
         )
 
 
@@ -163,9 +159,7 @@ def _sync_catalogue(host: ReferenceHost, chat: Chat) -> None:
         if listed is None:
             return
         now = chat.folds[version]
-        changes[version] = {
-            name: now[name] for name in _CATALOGUED if name in now and listed.get(name) != now[name]
-        }
+        changes[version] = {name: now[name] for name in _CATALOGUED if name in now and listed.get(name) != now[name]}
     if any(changes.values()):
         host.act(
             chat.session,

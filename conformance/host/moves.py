@@ -156,9 +156,7 @@ def _call(turn: Turn, spec: JSON) -> Steps:
         )
         yield lambda: call.status != "pending-confirmation"
     else:
-        call.act(
-            "chat/toolCallReady", invocationMessage=message, toolInput=call.input, confirmed="not-needed"
-        )
+        call.act("chat/toolCallReady", invocationMessage=message, toolInput=call.input, confirmed="not-needed")
     if "client" in spec:
         yield from _wait_for_client(turn, call, spec["client"])
         return
@@ -170,7 +168,7 @@ def _call(turn: Turn, spec: JSON) -> Steps:
         yield from _meet_challenges(turn, call, server, spec.get("challenges", ()))
         if call.status != "running":
             return
-        if session.server_state(server) == "stopped":
+        if not host.policy.serves(session.server_state(server)):
             call.fail(f"the MCP server {server.name} is stopped")
             return
     if "fails" in spec:

@@ -29,8 +29,10 @@ class Peer:
 
 @dataclass(slots=True, eq=False)
 class Client:
-    """What outlives a connection: the agreed version, and the sessions the client is active in."""
+    """What outlives a connection: the agreed version, the sessions the client is active in, and the agents'
+    resources that it has pushed a good token for (granted)."""
 
     version: str
     peers: dict[Peer, None] = field(default_factory=dict)
     active_in: dict[Session, None] = field(default_factory=dict)
+    granted: set[str] = field(default_factory=set)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.backend.playbook import token_hash
 from conformance.protocol.actions import client_may_dispatch
 from conformance.protocol.status import INPUT_NEEDED
 
+from . import guarded
 from .channels import chat_activity
 from .versions import at_least
 
@@ -48,15 +50,11 @@ class Policy:
         """Whether a block is one that a token may still resolve."""
         return block.live
 
-    def concerns(self, block: Block, resource: str) -> bool:
-        """Whether a token for the resource is for this block."""
-        return block.resource == resource
-
     def may_resolve(self, host: ReferenceHost, peer: Peer, block: Block) -> bool:
         """Sessions are shared, so anybody's token serves."""
         return True
 
-    def released(self, blocks: list[Block]) -> list[Block]:
+    def released(self, host: ReferenceHost, blocks: list[Block]) -> list[Block]:
         """Which of the blocks that an accepted token covers are resolved by it."""
         return blocks
 
@@ -67,6 +65,20 @@ class Policy:
     def uses_up(self, host: ReferenceHost, block: Block) -> bool:
         """Whether a refused token ends the call that waits."""
         return False
+
+    # -- agents that need a token ------------------------------------------------------------------
+
+    def demands_token(self, host: ReferenceHost, peer: Peer, provider: str) -> bool:
+        """Whether a client has to authenticate before it may use the agent."""
+        client = host.clients[str(peer.client_id)]
+        return provider == guarded.PROVIDER and guarded.RESOURCE not in client.granted
+
+    def accepts_agent_token(self, host: ReferenceHost, digest: str, scopes: tuple[str, ...] | None) -> bool:
+        """Whether the service behind the agent takes the token; scopes: what its client said of it."""
+        return digest == token_hash(guarded.TOKEN)
+
+    def agent_token_refused(self, granted: set[str]) -> None:
+        """What a refused token does to those accepted before: nothing."""
 
     # -- challenges ------------------------------------------------------------------------------
 
@@ -175,13 +187,21 @@ class Policy:
 
     # -- servers, clients, the handshake ------------------------------------------------------------
 
-    def shows_start(self, server: Server) -> bool:
-        """Whether the outcome of a start is reported."""
+    def shows_start(self, requested: bool) -> bool:
+        """Whether the outcome of a start is reported. requested: a client asked for the start."""
         return True
 
     def stops_calls(self) -> bool:
         """Whether stopping a server ends the calls that wait for it."""
         return True
+
+    def offers_tools(self, state: str) -> bool:
+        """Whether the agent has the tools of a server in that state."""
+        return state in ("ready", "authRequired")
+
+    def serves(self, state: str) -> bool:
+        """Whether a call reaches a server in that state."""
+        return state != "stopped"
 
     def stops_disabled(self) -> bool:
         return True

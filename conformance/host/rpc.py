@@ -70,9 +70,7 @@ def receive(host: ReferenceHost, peer: Peer, data: str | bytes) -> None:
         _fail(host, peer, None, RequestError(PARSE_ERROR, f"not JSON: {error}"))
         return
     if not isinstance(message, dict):
-        _fail(
-            host, peer, None, RequestError(INVALID_REQUEST, "one message is one object; batches are not used")
-        )
+        _fail(host, peer, None, RequestError(INVALID_REQUEST, "one message is one object; batches are not used"))
         return
     if "method" not in message and ("result" in message or "error" in message):
         return  # a response; this host asks clients for nothing
@@ -124,8 +122,12 @@ def _notification(host: ReferenceHost, peer: Peer, method: str, params: JSON) ->
     handler = NOTIFICATIONS.get(method)
     if handler is None or not peer.ready or not isinstance(params, dict):
         return
-    if isinstance(params.get("channel"), str):
+    if not isinstance(params.get("channel"), str):
+        return
+    try:
         handler(host, peer, params)
+    except Exception:
+        _log.exception("the reference host failed at %s", method)
 
 
 def _id(message: JSON) -> JSON:

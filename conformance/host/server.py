@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import threading
 from collections.abc import Callable
@@ -19,9 +20,14 @@ from websockets.protocol import State
 if TYPE_CHECKING:
     from .core import ReferenceHost
 
+# Broken handshakes of strangers are no news unless somebody listens for them.
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())
+
 _LARGEST_MESSAGE: Final = 32 * 1024 * 1024
 _UNREAD_LIMIT: Final = 128 * 1024 * 1024
-_CLOSE_TIMEOUT: Final = 2.0
+# Loopback peers answer at once; one that does not read is not worth waiting for.
+_CLOSE_TIMEOUT: Final = 0.5
 
 
 class HostServer:
@@ -42,6 +48,7 @@ class HostServer:
         self._failure: BaseException | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._dirty: dict[_Outbox, None] = {}
+        self._connections: set[ServerConnection] = set()
 
     @property
     def url(self) -> str:
@@ -55,9 +62,7 @@ class HostServer:
         if self._thread is not None:
             raise RuntimeError("the server was started before")
         listening = threading.Event()
-        self._thread = threading.Thread(
-            target=self._main, args=(listening,), name="ahp-reference-host", daemon=True
-        )
+        self._thread = threading.Thread(target=self._main, args=(listening,), name="ahp-reference-host", daemon=True)
         self._thread.start()
         listening.wait()
         if self._failure is not None:
@@ -77,8 +82,11 @@ class HostServer:
         thread.join()
         self._url = None
 
-    def run_forever(self, announce: Callable[[str], None]) -> None:
-        """Serve on the present thread until SIGINT or SIGTERM. `announce` gets the URL first."""
+    def run_forever(self, announce: Callable[[str], None] = lambda url: print(f"ready {url}", flush=True)) -> None:
+        """Serve on the present thread until SIGINT or SIGTERM; prints `ready URL` unless told otherwise.
+
+        Raises OSError when the port cannot be had.
+        """
         asyncio.run(self._serve(announce, signals=True))
 
     def _main(self, listening: threading.Event) -> None:
@@ -106,6 +114,8 @@ class HostServer:
             max_size=_LARGEST_MESSAGE,
             ping_interval=None,
             close_timeout=_CLOSE_TIMEOUT,
+            logger=_log,
+            create_connection=_tracking(self._connections),
         )
         try:
             port = next(iter(server.sockets)).getsockname()[1]
@@ -116,6 +126,10 @@ class HostServer:
             if self._timer is not None:
                 self._timer.cancel()
             server.close()
+            for connection in tuple(self._connections):
+                # Nobody is owed the rest of an opening handshake.
+                if connection.protocol.state is State.CONNECTING:
+                    connection.transport.abort()
             await server.wait_closed()
 
     async def _connected(self, socket: ServerConnection) -> None:
@@ -154,6 +168,21 @@ class HostServer:
         self._timer = None
         self.host.tick()
         self._flush()
+
+
+def _tracking(known: set[ServerConnection]) -> type[ServerConnection]:
+    """A class of connections that are known from their first byte on, before they have shaken hands."""
+
+    class Tracked(ServerConnection):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            known.add(self)
+            super().connection_made(transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            known.discard(self)
+            super().connection_lost(exc)
+
+    return Tracked
 
 
 class _Outbox:

@@ -47,7 +47,7 @@ def ready_for_calls(host: ReferenceHost, session: Session, name: str) -> Server 
     server = named(host, session, name)
     if new:
         start(host, session, server)
-    return server if session.server_state(server) in ("ready", "authRequired") else None
+    return server if host.policy.offers_tools(session.server_state(server)) else None
 
 
 def start(host: ReferenceHost, session: Session, server: Server) -> None:
@@ -60,9 +60,12 @@ def start(host: ReferenceHost, session: Session, server: Server) -> None:
     connect(host, session, server)
 
 
-def connect(host: ReferenceHost, session: Session, server: Server) -> None:
-    """Make the server's next request, and report where that leaves it."""
-    if not host.policy.shows_start(server):
+def connect(host: ReferenceHost, session: Session, server: Server, *, requested: bool = False) -> None:
+    """Make the server's next request, and report where that leaves it.
+
+    requested: a client asked for it, which the reducer has shown as `starting` already.
+    """
+    if not host.policy.shows_start(requested):
         return
     if server.fails is not None:
         error = {"errorType": "mcp-server-failed", "message": server.fails}
@@ -74,9 +77,7 @@ def connect(host: ReferenceHost, session: Session, server: Server) -> None:
             set_state(host, session, server, {"kind": "ready"})
         return
     wanted = auth.requirement(server.challenge, reason, server.name)
-    host.vault.wait(
-        Block(session, server.challenge, server=server, server_name=server.name, chat=server.chat)
-    )
+    host.vault.wait(Block(session, server.challenge, server=server, server_name=server.name, chat=server.chat))
     set_state(host, session, server, {"kind": "authRequired", **wanted})
 
 
@@ -118,7 +119,7 @@ def after_client_action(host: ReferenceHost, session: Session, action: JSON) -> 
     if kind == "session/mcpServerStartRequested":
         # A start that a client asks for is no request of a turn.
         server.chat, server.turn_id = None, None
-        connect(host, session, server)
+        connect(host, session, server, requested=True)
     elif kind == "session/mcpServerStopRequested":
         stopped(host, session, server)
     elif kind == "session/customizationToggled":

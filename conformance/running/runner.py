@@ -61,14 +61,12 @@ def build_theatre(driver: Driver, settings: Settings) -> Theatre:
     stage = Stage(theatre)
     try:
         theatre.facts = probe(driver, settings.offers, lambda: stage.enter("probe"))
-    except Silent as silent:
-        theatre.mute += 1
-        theatre.facts = HostFacts(version=None, problem=str(silent))
     except Refused as refused:
         theatre.facts = HostFacts(version=None, problem=str(refused), refused=refused)
-    except (HostClosed, Unreached) as trouble:
+    except (Silent, HostClosed, Unreached) as trouble:
         theatre.facts = HostFacts(version=None, problem=str(trouble))
     finally:
+        stage.remember_silence()
         stage.conclude(witness=False)
     return theatre
 

@@ -26,7 +26,8 @@ from conformance.wire.recorder import Recorder
 
 OBSERVER = "observer"
 
-# A host that stays mute costs a patience each time it is asked. After this many times in a row nobody asks again.
+# A host that stays mute costs a patience each time it is asked. After this many scenarios in a row that heard
+# nothing at all nobody asks again.
 MUTE_AFTER = 2
 
 
@@ -71,6 +72,8 @@ class Stage:
 
     def enter(self, name: str = "A", *, client_id: str | None = None) -> Participant:
         """A client with an open connection that has said nothing yet."""
+        if self.theatre.mute >= MUTE_AFTER:
+            raise Unreached("timeout", "the host said nothing at all to the clients before, so it is not asked again")
         client = Participant(
             name,
             client_id or f"conformance-{name}-{uuid4()}",
@@ -84,16 +87,9 @@ class Stage:
 
     def join(self, name: str = "A", subscriptions: Sequence[str] = (), **more: Any) -> Participant:
         """A client that has shaken hands at the version of the run."""
-        if self.theatre.mute >= MUTE_AFTER:
-            raise Unreached("timeout", "the host did not answer initialize several times in a row; not asked again")
         client = self.enter(name)
         offers = [self.theatre.facts.version] if self.theatre.facts.version else list(self.theatre.offers)
-        try:
-            client.initialize(offers, subscriptions, **more)
-        except Silent:
-            self.theatre.mute += 1
-            raise
-        self.theatre.mute = 0
+        client.initialize(offers, subscriptions, **more)
         return client
 
     def _connect(self, name: str) -> Connection:
@@ -121,6 +117,18 @@ class Stage:
     def new_chat_uri(self, session: str) -> str:
         factory = getattr(self.theatre.driver, "chat_uri", None)
         return str(factory(session)) if callable(factory) else f"ahp-chat:/{uuid4()}"
+
+    @property
+    def heard(self) -> bool:
+        """Whether the host has said anything that could be read."""
+        return any(f.dir == "in" and f.kind == "json" and isinstance(f.msg, dict) for f in self.recorder.frames)
+
+    def remember_silence(self) -> None:
+        """Let the stages after this one know whether the host speaks."""
+        if self.heard:
+            self.theatre.mute = 0
+        elif any(f.dir == "out" and f.kind == "json" for f in self.recorder.frames):
+            self.theatre.mute += 1
 
     @property
     def frames(self) -> Sequence[Frame]:

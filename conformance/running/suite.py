@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -11,8 +12,12 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 @cache
 def suite_root() -> Path:
-    """The folder that holds ``features`` and ``scenarios``. Raises FileNotFoundError for a broken installation."""
-    for root in (_PACKAGE / "suite", _PACKAGE.parent):
+    """The folder that holds ``features`` and ``scenarios``. Raises FileNotFoundError for a broken installation.
+
+    The environment variable AHP_CONFORMANCE_SUITE names another one, for whoever writes features of their own.
+    """
+    own = os.environ.get("AHP_CONFORMANCE_SUITE")
+    for root in (Path(own),) if own else (_PACKAGE / "suite", _PACKAGE.parent):
         if (root / "features").is_dir() and (root / "scenarios").is_dir():
             return root
     raise FileNotFoundError("the installation lacks its features; install ahp-conformance again")

@@ -44,13 +44,12 @@ Feature: A session lists everything that its chats wait for
 
   @AHP-INPUT-004 @must @needs-client-tool
   Scenario: A tool that came with the creation of the session is handed to its owner alike
-    Given a session that client "C" created with a tool of its own
-    And client "A" watches the new session
-    When the agent comes to wait for a tool of client "C"
-    Then client "C" sees it listed as toolClientExecution
-    And the entry hands the call to client "C"
+    Given a session that client "A" created with a tool of its own
+    When the agent comes to wait for a tool of client "A"
+    Then client "A" sees it listed as toolClientExecution
+    And the entry hands the call to client "A"
 
-  @AHP-INPUT-022 @must
+  @AHP-INPUT-022 @must @needs-client-tool
   Scenario Outline: Who subscribes while the session waits for <what> finds it listed
     Given client "A" provides a tool
     And the agent waits for <what>
@@ -58,16 +57,11 @@ Feature: A session lists everything that its chats wait for
     When a client "C" joins that watches the session
     Then another client finds it listed once
 
-    @needs-turn
     Examples:
-      | what                   |
-      | an answer              |
-
-    @needs-client-tool
-    Examples:
-      | what                   |
-      | an approval            |
-      | a tool of client "A"   |
+      | what                 |
+      | an answer            |
+      | an approval          |
+      | a tool of client "A" |
 
   @AHP-INPUT-023 @must @needs-tool
   Scenario: A call that waits for nobody is not listed

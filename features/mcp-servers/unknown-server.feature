@@ -12,3 +12,16 @@ Feature: A request about a server that is not there changes nothing
       | request |
       | start   |
       | stop    |
+
+  @needs-mcp @AHP-MCP-016 @must
+  Scenario Outline: A requested <request> of an unknown server leaves the others alone
+    Given a session with one chat
+    And the MCP server "vault" is ready
+    When the client requests the <request> of a server that is not there
+    Then the request comes back, accepted or rejected
+    And the MCP servers of the session are as before
+
+    Examples:
+      | request |
+      | start   |
+      | stop    |

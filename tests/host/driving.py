@@ -48,12 +48,14 @@ class Driven:
         """Send a request; the response."""
         identifier = next(self._ids)
         self.raw(
-            orjson.dumps({
-                "jsonrpc": "2.0",
-                "id": identifier,
-                "method": method,
-                "params": {"channel": channel, **params},
-            }).decode()
+            orjson.dumps(
+                {
+                    "jsonrpc": "2.0",
+                    "id": identifier,
+                    "method": method,
+                    "params": {"channel": channel, **params},
+                }
+            ).decode()
         )
         return next(f for f in reversed(self.frames) if f.get("id") == identifier and "method" not in f)
 
@@ -69,11 +71,13 @@ class Driven:
 
     def notify(self, method: str, channel: str = ROOT, **params: JSON) -> None:
         self.raw(
-            orjson.dumps({
-                "jsonrpc": "2.0",
-                "method": method,
-                "params": {"channel": channel, **params},
-            }).decode()
+            orjson.dumps(
+                {
+                    "jsonrpc": "2.0",
+                    "method": method,
+                    "params": {"channel": channel, **params},
+                }
+            ).decode()
         )
 
     def initialize(self, *channels: str, versions: Iterable[str] = ()) -> JSON:
@@ -189,8 +193,10 @@ def challenge(token: str = "good", status: int = 401, **members: JSON) -> JSON:
     return {"status": status, "resource": RESOURCE, "accept": [token_hash(token)], **members}
 
 
-def call(tool: str = "read", **members: JSON) -> JSON:
-    return {"call": {"tool": tool, **members}}
+def call(tool: str = "read", *, beside: list[JSON] | None = None, **members: JSON) -> JSON:
+    """A move that calls a tool; `beside` are calls that start together with it."""
+    together = {} if beside is None else {"with": beside}
+    return {"call": {"tool": tool, **members, **together}}
 
 
 def blocked(tool: str = "read", server: str = "vault", **members: JSON) -> JSON:

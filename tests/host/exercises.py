@@ -37,9 +37,7 @@ def _first(stage: Stage) -> JSON:
 def _act(stage: Stage, kind: str, by: Driven | None = None, **members: JSON) -> None:
     active = stage.state(stage.chat).get("activeTurn", {"id": "?"})
     call_id = _first(stage)["toolCallId"]
-    (by or stage.a).dispatch(
-        stage.chat, {"type": kind, "turnId": active["id"], "toolCallId": call_id, **members}
-    )
+    (by or stage.a).dispatch(stage.chat, {"type": kind, "turnId": active["id"], "toolCallId": call_id, **members})
 
 
 def _look(stage: Stage) -> None:
@@ -50,9 +48,7 @@ def _look(stage: Stage) -> None:
 
 
 def resolve(stage: Stage) -> None:
-    demand = challenge(
-        scopes=["a"], scopes_supported=["b"], error_description="why", oauth_client={"clientId": "me"}
-    )
+    demand = challenge(scopes=["a"], scopes_supported=["b"], error_description="why", oauth_client={"clientId": "me"})
     stage.play(blocked(partial="so far", challenges=[demand]), {"pause": "x"})
     _look(stage)
     stage.authenticate("bad")
@@ -75,7 +71,7 @@ def several(stage: Stage) -> None:
     other = {**challenge("other"), "resource": "https://other.example"}
     one = {"tool": "two", "server": "vault", "challenges": [challenge()]}
     far = {"tool": "far", "server": "far", "challenges": [other]}
-    stage.play(blocked(**{"with": [one, far]}), {"pause": "x"})
+    stage.play(blocked(beside=[one, far]), {"pause": "x"})
     _look(stage)
     stage.authenticate()
     _look(stage)
@@ -188,7 +184,7 @@ def question(stage: Stage) -> None:
 
 
 def confirmations(stage: Stage) -> None:
-    stage.play(call(confirm=True, **{"with": [{"tool": "two", "confirm": True}]}), {"pause": "x"})
+    stage.play(call(confirm=True, beside=[{"tool": "two", "confirm": True}]), {"pause": "x"})
     _look(stage)
     _act(stage, "chat/toolCallConfirmed", approved=False, reason="denied")
     _look(stage)

@@ -68,7 +68,7 @@ def test_one_token_resumes_all_that_it_covers_and_nothing_else() -> None:
     other = {**challenge("other"), "resource": "https://other.example/mcp"}
     one = {"tool": "two", "server": "vault", "challenges": [challenge()]}
     far = {"tool": "far", "server": "far", "challenges": [other]}
-    stage.play(blocked(**{"with": [one, far]}))
+    stage.play(blocked(beside=[one, far]))
     assert [c["status"] for c in stage.calls()] == ["auth-required"] * 3
     assert len({entry["id"] for entry in stage.needed()}) == 3
     stage.authenticate()

@@ -53,9 +53,7 @@ def test_one_turn_at_a_time_and_only_by_users() -> None:
     assert echo is not None and echo["rejectionReason"]
     assert stage.state(stage.chat)["activeTurn"]["id"] == turn
     steering = {"text": "continue here", "origin": {"kind": "user"}}
-    stage.a.dispatch(
-        stage.chat, {"type": "chat/pendingMessageSet", "kind": "steering", "id": "s", "message": steering}
-    )
+    stage.a.dispatch(stage.chat, {"type": "chat/pendingMessageSet", "kind": "steering", "id": "s", "message": steering})
     state = stage.state(stage.chat)
     assert "activeTurn" not in state and "steeringMessage" not in state
     echo = stage.a.dispatch(
@@ -120,9 +118,7 @@ def test_a_confirmed_call_runs_with_the_edited_input() -> None:
     (entry,) = stage.needed()
     assert entry["kind"] == "toolConfirmation" and entry["toolCall"]["toolInput"] == '{"a":1}'
     assert stage.state()["status"] == 24
-    stage.act(
-        entry["toolCall"], "chat/toolCallConfirmed", approved=True, confirmed="user-action", editedToolInput="{}"
-    )
+    stage.act(entry["toolCall"], "chat/toolCallConfirmed", approved=True, confirmed="user-action", editedToolInput="{}")
     (turn,) = stage.state(stage.chat)["turns"]
     assert turn["responseParts"][0]["toolCall"]["content"] == [{"type": "text", "text": "{}"}]
     assert stage.needed() == []

@@ -10,13 +10,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from . import connection, input_needed, mcp_servers, sessions, tool_authentication
+from . import authentication, challenges, connection, input_needed, mcp_servers, server_life, sessions, tool_authentication
 from .seams import Fault
 
 FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
     {
         fault.name: fault
-        for module in (tool_authentication, input_needed, mcp_servers, sessions, connection)
+        for module in (
+            tool_authentication,
+            challenges,
+            input_needed,
+            mcp_servers,
+            authentication,
+            server_life,
+            sessions,
+            connection,
+        )
         for fault in module.FAULTS
     }
 )

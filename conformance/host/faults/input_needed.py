@@ -62,11 +62,7 @@ def _twice(host: ReferenceHost, peer: Peer, message: JSON) -> None:
 
 def _early_execution(chat: Chat, call: JSON) -> str | None:
     contributor = call.get("contributor") or {}
-    return (
-        "toolClientExecution"
-        if contributor.get("kind") == "client" and call["status"] == "streaming"
-        else None
-    )
+    return "toolClientExecution" if contributor.get("kind") == "client" and call["status"] == "streaming" else None
 
 
 def _running_host_call(chat: Chat, call: JSON) -> str | None:
@@ -118,9 +114,7 @@ FAULTS: Final = (
         "only-default-chat-listed",
         "AHP-INNEED-019",
         "Only the default chat is aggregated.",
-        policy={
-            "wants_entry": lambda session, chat, kind, call: session.state.get("defaultChat") == chat.uri
-        },
+        policy={"wants_entry": lambda session, chat, kind, call: session.state.get("defaultChat") == chat.uri},
     ),
     Fault("questions-not-listed", "AHP-INPUT-001", "Questions have no entry.", policy=_unlisted("chatInput")),
     Fault(

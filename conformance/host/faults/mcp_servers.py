@@ -151,7 +151,7 @@ FAULTS: Final = (
         "start-without-outcome",
         "AHP-MCP-011",
         "After an accepted start request the server stays in starting.",
-        policy={"shows_start": lambda server: server.chat is not None or server.turn_id is not None},
+        policy={"shows_start": lambda requested: not requested},
     ),
     Fault(
         "stopped-server-asks-again",
@@ -178,7 +178,8 @@ FAULTS: Final = (
         "An authRequired state quotes the token that was pushed before.",
         incoming=_remember_token,
         acting=server_with(
-            "authRequired", lambda host, state: {**state, "description": str(host.scratch.get("token", ""))}
+            "authRequired",
+            lambda host, state: {**state, "description": host.scratch["token"]} if host.scratch.get("token") else state,
         ),
     ),
     Fault(
@@ -187,9 +188,7 @@ FAULTS: Final = (
         "customizationId of a call is no id of an entry.",
         acting=altered("chat/toolCallStart", _by_name),
     ),
-    Fault(
-        "new-id-per-start", "AHP-MCP-027", "Each requested start gives the server a new id.", accepted=_remint
-    ),
+    Fault("new-id-per-start", "AHP-MCP-027", "Each requested start gives the server a new id.", accepted=_remint),
     Fault(
         "challenge-missing-in-snapshot",
         "AHP-MCP-040",

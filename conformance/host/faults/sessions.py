@@ -47,9 +47,7 @@ def _status_of(change: Any) -> Any:
 def _numeric(message: JSON) -> JSON:
     result = message.get("result")
     if isinstance(result, dict) and "items" in result:
-        items = [
-            {**item, "modifiedAt": 1767225600000, "createdAt": 1767225600000} for item in result["items"]
-        ]
+        items = [{**item, "modifiedAt": 1767225600000, "createdAt": 1767225600000} for item in result["items"]]
         return {**message, "result": {**result, "items": items}}
     return message
 

@@ -12,7 +12,6 @@ from .seams import (
     Fault,
     altered,
     calls_with,
-    challenge_with,
     entry_with,
     envelope_with,
     snapshot_with,
@@ -34,20 +33,6 @@ def _subscribed(host: ReferenceHost, peer: Peer, block: Block) -> bool:
     return block.chat is None or peer in block.chat.subscribers
 
 
-def _remember_token(host: ReferenceHost, peer: Peer, message: JSON) -> None:
-    if message.get("method") == "authenticate":
-        host.scratch["token"] = message["params"].get("token")
-
-
-def _quote_token(host: ReferenceHost, auth: JSON) -> JSON:
-    return {**auth, "description": f"Authorization: Bearer {host.scratch.get('token', '')}"}
-
-
-def _repeat_first(host: ReferenceHost, channel: Channel, action: JSON) -> list[JSON]:
-    first = host.scratch.setdefault(action["toolCallId"], action["auth"])
-    return [{**action, "auth": first}]
-
-
 def _resolve_at_once(host: ReferenceHost, channel: Channel, action: JSON) -> list[JSON]:
     ids = {"turnId": action["turnId"], "toolCallId": action["toolCallId"]}
     for block in host.vault.all():
@@ -65,9 +50,7 @@ def _complete_instead(host: ReferenceHost, channel: Channel, action: JSON) -> li
 def _remove_entry_first(host: ReferenceHost, channel: Channel, action: JSON) -> list[JSON]:
     if isinstance(channel, Chat):
         session = channel.session
-        for key in [
-            key for key in session.entries if key[0] == "toolAuthentication" and key[1] == channel.uri
-        ]:
+        for key in [key for key in session.entries if key[0] == "toolAuthentication" and key[1] == channel.uri]:
             if key[3] == action["toolCallId"]:
                 host.act(session, {"type": "session/inputNeededRemoved", "id": session.entries.pop(key)})
                 session.mirrored.pop(key)
@@ -75,11 +58,7 @@ def _remove_entry_first(host: ReferenceHost, channel: Channel, action: JSON) -> 
 
 
 def _take_claimed_result(host: ReferenceHost, peer: Peer, channel: Channel, action: JSON) -> None:
-    if (
-        action["type"] == "chat/toolCallComplete"
-        and action["result"]["success"]
-        and isinstance(channel, Chat)
-    ):
+    if action["type"] == "chat/toolCallComplete" and action["result"]["success"] and isinstance(channel, Chat):
         call = channel.call(action["turnId"], action["toolCallId"])
         if call is not None and call["status"] == "auth-required":
             ids = {"turnId": action["turnId"], "toolCallId": action["toolCallId"]}
@@ -88,8 +67,11 @@ def _take_claimed_result(host: ReferenceHost, peer: Peer, channel: Channel, acti
 
 
 def _resume_on_approval(host: ReferenceHost, peer: Peer, channel: Channel, action: JSON) -> None:
-    if action["type"] == "chat/toolCallConfirmed":
+    if action["type"] == "chat/toolCallConfirmed" and isinstance(channel, Chat):
         ids = {"turnId": action["turnId"], "toolCallId": action["toolCallId"]}
+        call = channel.call(action["turnId"], action["toolCallId"])
+        if call is None or call["status"] != "auth-required":
+            return
         host.act(channel, {"type": "chat/toolCallAuthResolved", **ids})
 
 
@@ -138,7 +120,7 @@ def _stuck(host: ReferenceHost, session: Session, version: str) -> int:
     return 24 if host.scratch.get(session.uri) else right
 
 
-def _servers_first(blocks: list[Block]) -> list[Block]:
+def _servers_first(host: ReferenceHost, blocks: list[Block]) -> list[Block]:
     servers = [block for block in blocks if block.server is not None]
     return servers or blocks
 
@@ -164,45 +146,6 @@ FAULTS: Final = (
         "AHP-TOOLAUTH-015",
         "Calls of MCP servers start without contributor, so that the challenge is a no-op everywhere.",
         acting=altered("chat/toolCallStart", lambda host, channel, action: [without(action, "contributor")]),
-    ),
-    Fault(
-        "first-challenge-says-expired",
-        "AHP-TOOLAUTH-016",
-        "The first 401, answered to a request without token, is reported as expired.",
-        policy={"reason": lambda status, presented: "insufficientScope" if status == 403 else "expired"},
-    ),
-    Fault(
-        "resource-is-metadata-url",
-        "AHP-TOOLAUTH-017",
-        "auth.resource.resource is the URL of the metadata document.",
-        acting=challenge_with(
-            lambda host, auth: {
-                **auth,
-                "resource": {
-                    **auth["resource"],
-                    "resource": f"{auth['resource']['resource']}/.well-known/oauth-protected-resource",
-                },
-            }
-        ),
-    ),
-    Fault(
-        "scopes-of-challenge-dropped",
-        "AHP-TOOLAUTH-018",
-        "requiredScopes is left out although the challenge names scopes.",
-        acting=challenge_with(lambda host, auth: without(auth, "requiredScopes")),
-    ),
-    Fault(
-        "token-in-description",
-        "AHP-TOOLAUTH-019",
-        "The description of a challenge quotes the token that was pushed before.",
-        incoming=_remember_token,
-        acting=challenge_with(_quote_token),
-    ),
-    Fault(
-        "description-dropped",
-        "AHP-TOOLAUTH-021",
-        "The error_description of the challenge is lost.",
-        acting=challenge_with(lambda host, auth: without(auth, "description")),
     ),
     Fault(
         "blocked-call-not-listed",
@@ -241,18 +184,14 @@ FAULTS: Final = (
         "AHP-TOOLAUTH-027",
         "The entry of a blocked call that a client cancelled is not removed.",
         policy={
-            "removes_entry": lambda kind, cause: (
-                not (kind == "toolAuthentication" and cause == "chat/toolCallComplete")
-            )
+            "removes_entry": lambda kind, cause: not (kind == "toolAuthentication" and cause == "chat/toolCallComplete")
         },
     ),
     Fault(
         "entry-stays-after-turn",
         "AHP-TOOLAUTH-028",
         "The entry of a blocked call outlives its turn.",
-        policy={
-            "removes_entry": lambda kind, cause: not (kind == "toolAuthentication" and cause in _ENDS_OF_TURN)
-        },
+        policy={"removes_entry": lambda kind, cause: not (kind == "toolAuthentication" and cause in _ENDS_OF_TURN)},
     ),
     Fault(
         "authenticate-for-agents-only",
@@ -264,7 +203,7 @@ FAULTS: Final = (
         "accepted-without-effect",
         "AHP-TOOLAUTH-030",
         "authenticate answers {} and the blocked call stays as it is.",
-        policy={"released": lambda blocks: [block for block in blocks if block.server is not None]},
+        policy={"released": lambda host, blocks: [block for block in blocks if block.server is not None]},
     ),
     Fault(
         "resolves-by-itself",
@@ -297,16 +236,14 @@ FAULTS: Final = (
         "only-last-call-resumed",
         "AHP-TOOLAUTH-035",
         "Of several calls that wait for one resource only the one raised last is resumed.",
-        policy={"released": lambda blocks: blocks[-1:]},
+        policy={"released": lambda host, blocks: blocks[-1:]},
     ),
     Fault(
         "any-push-wakes-all",
         "AHP-TOOLAUTH-036",
         "A good token for one resource resolves the calls that wait for others too.",
         policy={
-            "concerns": lambda block, resource: True,
-            "accepts_token": lambda credential, challenge: True,
-            "satisfies": lambda credential, challenge: True,
+            "released": lambda host, blocks: [block for block in host.vault.all() if block.live],
         },
     ),
     Fault(
@@ -322,18 +259,6 @@ FAULTS: Final = (
         },
     ),
     Fault(
-        "second-challenge-with-first-auth",
-        "AHP-TOOLAUTH-038",
-        "A second challenge of a call is reported with the auth of the first.",
-        acting=altered("chat/toolCallAuthRequired", _repeat_first),
-    ),
-    Fault(
-        "second-challenge-is-a-failure",
-        "AHP-TOOLAUTH-038",
-        "A second challenge of a call ends it as a failed tool.",
-        policy={"surfaces_challenge": lambda turn, count: count == 0},
-    ),
-    Fault(
         "cancel-needs-ownership",
         "AHP-TOOLAUTH-039",
         "The ownership rule of client tools refuses the cancellation of a blocked call.",
@@ -343,11 +268,7 @@ FAULTS: Final = (
         "only-starter-cancels",
         "AHP-TOOLAUTH-040",
         "Only the client that started the turn may cancel a blocked call.",
-        policy={
-            "may_fail_blocked": lambda chat, peer: (
-                chat.turn is not None and chat.turn.starter == peer.client_id
-            )
-        },
+        policy={"may_fail_blocked": lambda chat, peer: chat.turn is not None and chat.turn.starter == peer.client_id},
     ),
     Fault(
         "claimed-success-accepted",
@@ -385,8 +306,7 @@ FAULTS: Final = (
         "The two authentication actions, dispatched by a client, are echoed as accepted but not folded.",
         outgoing=lambda host, peer, message: [
             {**message, "params": without(message["params"], "rejectionReason")}
-            if message.get("method") == "action"
-            and message["params"]["action"]["type"].startswith("chat/toolCallAuth")
+            if message.get("method") == "action" and message["params"]["action"]["type"].startswith("chat/toolCallAuth")
             else message
         ],
     ),
@@ -433,50 +353,10 @@ FAULTS: Final = (
         policy={"executed_input": lambda call, original: original},
     ),
     Fault(
-        "supported-scopes-published",
-        "AHP-TOOLAUTH-055",
-        "requiredScopes is a copy of scopes_supported.",
-        acting=challenge_with(
-            lambda host, auth: {**auth, "requiredScopes": auth["resource"].get("scopes_supported", [])}
-        ),
-    ),
-    Fault(
         "server-resolved-alone",
         "AHP-TOOLAUTH-056",
         "When a server and a call wait for one resource, only the server is resolved.",
         policy={"released": _servers_first},
-    ),
-    Fault(
-        "expired-says-required",
-        "AHP-TOOLAUTH-057",
-        "A token that had worked and is refused with 401 is reported as required.",
-        policy={"reason": lambda status, presented: "insufficientScope" if status == 403 else "required"},
-    ),
-    Fault(
-        "step-up-says-required",
-        "AHP-TOOLAUTH-058",
-        "A 403 for want of scopes is reported as required.",
-        policy={"reason": lambda status, presented: "expired" if status == 401 and presented else "required"},
-    ),
-    Fault(
-        "no-authorization-servers",
-        "AHP-TOOLAUTH-059",
-        "auth.resource lacks authorization_servers.",
-        acting=challenge_with(
-            lambda host, auth: {**auth, "resource": without(auth["resource"], "authorization_servers")}
-        ),
-    ),
-    Fault(
-        "oauth-client-kept",
-        "AHP-TOOLAUTH-061",
-        "The configured OAuth client stays inside the host.",
-        acting=challenge_with(lambda host, auth: without(auth, "oauthClient")),
-    ),
-    Fault(
-        "resource-is-a-string",
-        "AHP-TOOLAUTH-062",
-        "auth.resource is the bare URL.",
-        acting=challenge_with(lambda host, auth: {**auth, "resource": auth["resource"]["resource"]}),
     ),
     Fault(
         "contributor-missing-in-snapshot",
@@ -581,9 +461,7 @@ FAULTS: Final = (
         "claimed-success-echoed",
         "AHP-TOOLAUTH-078",
         "A claimed success for a blocked call is echoed without rejectionReason.",
-        outgoing=envelope_with(
-            "chat/toolCallComplete", lambda peer, params: without(params, "rejectionReason")
-        ),
+        outgoing=envelope_with("chat/toolCallComplete", lambda peer, params: without(params, "rejectionReason")),
     ),
     Fault(
         "agent-waits-for-cancelled-call",

@@ -1,0 +1,5 @@
+"""``python -m conformance`` is the command ``ahp-conformance``."""
+
+from conformance.cli import main
+
+main()

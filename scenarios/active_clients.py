@@ -1,0 +1,179 @@
+"""The clients that are active in a session: how they get on the list, and how the host takes them off it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_bdd import given, parsers, then, when
+
+from conformance.client import Broken, Participant, Silent, Unreached
+from conformance.oracle.tracker import Envelope
+from scenarios.connections import loses
+from scenarios.expect import expect, expect_equal
+from scenarios.world import HELD, World
+
+
+def entry_of(world: World, client: Participant, state: Any) -> Any:
+    """The entries of a client in a session state; right is one."""
+    clients = state.get("activeClients") or []
+    return [e for e in clients if isinstance(e, dict) and e.get("clientId") == client.client_id]
+
+
+def _set_active(world: World, name: str, *tools: str) -> int:
+    client = world.client(name)
+    entry = {
+        "clientId": client.client_id,
+        "tools": [{"name": tool, "inputSchema": {"type": "object"}} for tool in tools],
+    }
+    world.noted[f"entry of {name}"] = entry
+    return client.dispatch(world.session, {"type": "session/activeClientSet", "activeClient": entry})
+
+
+@when(parsers.parse('client "{name}" makes itself active with the tool "{tool}"'))
+def makes_active(world: World, name: str, tool: str) -> None:
+    client, number = world.client(name), _set_active(world, name, tool)
+    world.noted["switch"] = (client, number)
+
+
+@when(parsers.parse('client "{name}" makes itself active without tools'))
+def makes_active_bare(world: World, name: str) -> None:
+    world.noted["switch"] = (world.client(name), _set_active(world, name))
+
+
+@given(parsers.parse('client "{name}" is active with the tool "{tool}"'))
+def is_active(world: World, name: str, tool: str) -> None:
+    client = world.client(name)
+    if not client.echo(_set_active(world, name, tool)).accepted:
+        raise Unreached("precondition-failed", f"client {name} may not become active")
+    if entry_of(world, client, world.fresh(world.session)) != [world.noted[f"entry of {name}"]]:
+        raise Unreached("precondition-failed", f"client {name} is not active once")
+
+
+@when(parsers.parse('client "{name}" takes {whom} off the active clients'))
+def takes_off(world: World, name: str, whom: str) -> None:
+    client = world.client(name)
+    client_id = client.client_id if whom == "itself" else "nobody-of-that-name"
+    world.noted["since"] = client.mark
+    number = client.dispatch(world.session, {"type": "session/activeClientRemoved", "clientId": client_id})
+    world.noted["switch"] = (client, number)
+
+
+def _after_dispatch(world: World) -> None:
+    if "switch" in world.noted:
+        client, number = world.noted.pop("switch")
+        client.echo(number)
+
+
+@then(parsers.parse('a fresh snapshot has client "{name}" active once, as it last said'))
+def active_once(world: World, name: str) -> None:
+    _after_dispatch(world)
+    found = entry_of(world, world.client(name), world.fresh(world.session))
+    expect(
+        len(found) == 1 and found[0].get("tools") == world.noted[f"entry of {name}"]["tools"],
+        f"client {name} is not active as it last said",
+        expected=[world.noted[f"entry of {name}"]],
+        seen=found,
+        frame=world.stage.frames[-1].n,
+    )
+
+
+@then(parsers.parse('client "{watcher}" comes to see client "{name}" active once, as it last said'))
+def seen_active(world: World, watcher: str, name: str) -> None:
+    wanted = world.noted[f"entry of {name}"]["tools"]
+    client = world.client(name)
+    world.client(watcher).await_state(
+        world.session,
+        f"one entry of client {name} with its last tools",
+        lambda state: [e.get("tools") for e in entry_of(world, client, state)] == [wanted] or None,
+    )
+
+
+@then(parsers.parse('a fresh snapshot does not have client "{name}" active'))
+def not_active(world: World, name: str) -> None:
+    _after_dispatch(world)
+    found = entry_of(world, world.client(name), world.fresh(world.session))
+    expect(not found, f"client {name} is still active", expected="no entry", seen=found,
+           frame=world.stage.frames[-1].n)  # fmt: skip
+
+
+def _removal(world: World, watcher: str, name: str) -> Envelope:
+    return world.client(watcher).await_action(
+        world.session, "session/activeClientRemoved", clientId=world.client(name).client_id
+    )
+
+
+@then(parsers.parse('client "{watcher}" sees client "{name}" taken off'))
+def sees_taken_off(world: World, watcher: str, name: str) -> None:
+    _removal(world, watcher, name)
+    not_active(world, name)
+
+
+@then(parsers.parse('client "{watcher}" sees client "{name}" taken off once the grace period is over'))
+def taken_off_in_time(world: World, watcher: str, name: str) -> None:
+    """How long the grace period is, is the host's affair, and no message tells it (A-42).
+
+    The wait is bounded by the patience. Silence is a failure only where the driver names a shorter grace period
+    (attribute ``grace``, in seconds); else the host may just be more patient than the suite.
+    """
+    grace = getattr(world.stage.theatre.driver, "grace", None)
+    try:
+        _removal(world, watcher, name)
+    except Silent as silent:
+        if grace is None or grace >= silent.patience:
+            raise Unreached(
+                "timeout", f"client {name} was not taken off within {silent.patience:g} s; the grace period may be longer"
+            ) from silent
+        raise Broken(
+            f"client {name} is not taken off after the grace period",
+            expected=f"session/activeClientRemoved within {grace:g} s",
+            seen="nothing",
+            frame=silent.last,
+        ) from silent
+    not_active(world, name)
+
+
+@then(parsers.parse('client "{watcher}" has not seen client "{name}" taken off'))
+def not_taken_off(world: World, watcher: str, name: str) -> None:
+    """Up to the answer to the reconnect, which another client's ping follows."""
+    client = world.client(watcher)
+    client.fence()
+    removals = list(
+        client.envelopes(world.session, "session/activeClientRemoved", clientId=world.client(name).client_id)
+    )
+    expect_equal([e.message for e in removals], [], f"the removals of client {name}",
+                 frame=removals[0].frame.n if removals else None)  # fmt: skip
+
+
+@given(parsers.parse('the agent waits for client "{name}" to run its tool "{tool}"'))
+def waits_for_client(world: World, name: str, tool: str) -> None:
+    world.tool = tool
+    world.say([world.call_move(tool, client=world.client(name).client_id), {"pause": HELD}, {"say": "Done."}])
+    world.await_call("running", tool)
+
+
+@given(parsers.parse('client "{name}" has lost its connection'))
+def has_lost(world: World, name: str) -> None:
+    loses(world, name)
+
+
+@then("the call comes to be completed as failed")
+def comes_to_fail(world: World) -> None:
+    done = world.a.await_action(world.chat, "chat/toolCallComplete", toolCallId=world.calls[world.tool])
+    result = done.get("result")
+    expect(isinstance(result, dict) and result.get("success") is False, "the call did not end as failed",
+           expected="a result with success false", seen=result, frame=done.frame.n)  # fmt: skip
+
+
+@then("every entry of the active clients has a client id of its own and a list of tools")
+def entries_complete(world: World) -> None:
+    _after_dispatch(world)
+    entries = world.fresh(world.session).get("activeClients")
+    ids = [e.get("clientId") for e in entries if isinstance(e, dict)] if isinstance(entries, list) else []
+    whole = entries and all(isinstance(e, dict) and isinstance(e.get("tools"), list) for e in entries)
+    expect(
+        whole and len(set(ids)) == len(entries) and all(isinstance(i, str) for i in ids),
+        "an entry of the active clients is incomplete",
+        expected="clientId and tools in each entry",
+        seen=entries,
+        frame=world.stage.frames[-1].n,
+    )

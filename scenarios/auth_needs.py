@@ -1,0 +1,166 @@
+"""How a host says that a token is wanted: resource metadata, AuthRequired answers, auth/required; and what it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from pytest_bdd import given, then, when
+
+from conformance.client import NotClaimed, Unreached
+from conformance.oracle.tracker import Notification
+from conformance.protocol import ROOT_URI, violations
+from scenarios.authenticating import AUTH_REQUIRED, creates_session, requires_token, resources_of
+from scenarios.challenges import resource_of
+from scenarios.expect import expect, expect_equal, expect_success
+from scenarios.tokens import push, unadvertised
+from scenarios.world import World
+
+# RFC 9728, as ProtectedResourceMetadata takes it over.
+_NAMES = (
+    "resource", "resource_name", "authorization_servers", "jwks_uri", "scopes_supported", "bearer_methods_supported",
+    "resource_signing_alg_values_supported", "resource_documentation", "resource_policy_uri", "resource_tos_uri",
+)  # fmt: skip
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@then("the metadata of the challenge use the names of RFC 9728")
+def challenge_metadata(world: World) -> None:
+    _check_metadata(world, resource_of(world))
+
+
+@then("the metadata of every agent's resources use the names of RFC 9728")
+def agents_metadata(world: World) -> None:
+    agents = (world.noted["looked"] or {}).get("agents") or []
+    listed = [r for agent in agents for r in resources_of(agent)]
+    if not listed:
+        raise NotClaimed("no agent of the host lists protected resources")
+    for resource in listed:
+        _check_metadata(world, resource)
+
+
+def _check_metadata(world: World, metadata: Any) -> None:
+    frame = world.stage.frames[-1].n
+    wrong = violations(world.version, "ProtectedResourceMetadata", metadata)
+    expect(not wrong, f"the metadata have another shape: {wrong[0] if wrong else ''}",
+           expected="ProtectedResourceMetadata", seen=metadata, frame=frame)  # fmt: skip
+    plain = {name.replace("_", ""): name for name in _NAMES}
+    misspelt = [n for n in metadata if n not in _NAMES and n.replace("_", "").lower() in plain]
+    expect(not misspelt, "the metadata use names of their own", expected=[plain[n.replace("_", "").lower()] for n in misspelt],
+           seen=misspelt, frame=frame)  # fmt: skip
+    url = urlsplit(metadata["resource"])
+    secure = url.scheme == "https" or (url.scheme == "http" and url.hostname in _LOOPBACK)
+    expect(secure and "#" not in metadata["resource"], "the resource is no identifier of a protected resource",
+           expected="an https URL without fragment", seen=metadata["resource"], frame=frame)  # fmt: skip
+
+
+@when("the client lets itself be refused for want of authentication")
+def lets_itself_be_refused(world: World) -> None:
+    """In every way that needs no agent at work: an unknown resource, and a session with an agent that wants a token."""
+    unadvertised(world)
+    world.noted["refusals"] = [world.reply]
+    try:
+        requires_token(world)
+    except NotClaimed:
+        return
+    creates_session(world)
+    world.noted["refusals"].append(world.reply)
+
+
+@then("each AuthRequired answer lists the resources to authenticate for")
+def answers_list_resources(world: World) -> None:
+    answers = [r for r in world.noted["refusals"] if r.failed and r.error.get("code") == AUTH_REQUIRED]
+    if not answers:
+        raise NotClaimed("the host answers none of this with AuthRequired")
+    for reply in answers:
+        data = reply.error.get("data")
+        listed = data.get("resources") if isinstance(data, dict) else None
+        complete = isinstance(listed, list) and all(
+            isinstance(r, dict) and isinstance(r.get("resource"), str) for r in listed
+        )
+        expect(complete, "AuthRequired does not say for what", expected="data.resources, each with a resource",
+               seen=reply.error, frame=reply.frame.n)  # fmt: skip
+
+
+@then("the token is in nothing that the host has sent")
+def not_sent_back(world: World) -> None:
+    world.a.fence()
+    for frame in world.stage.frames:
+        if frame.dir == "in":
+            text = f"{frame.msg!r}{frame.raw or ''}"
+            leaked = [name for secret, name in world.stage.recorder.secrets.items() if secret in text]
+            expect(not leaked, "the host sends a token", expected="no token", seen=leaked, frame=frame.n)
+
+
+@given("the agents are as the root lists them now")
+def agents_now(world: World) -> None:
+    world.noted["agents"] = _stable(world.fresh(ROOT_URI))
+
+
+@then("the root lists the agents as before")
+def agents_as_before(world: World) -> None:
+    world.a.fence()
+    expect_equal(_stable(world.fresh(ROOT_URI)), world.noted["agents"], "the agents in the root state",
+                 frame=world.stage.frames[-1].n)  # fmt: skip
+
+
+def _stable(root: Any) -> list[Any]:
+    """What a sign-in leaves alone: models and customizations may well become known by it."""
+    moving = ("models", "customizations", "_meta")
+    return [{n: v for n, v in agent.items() if n not in moving} for agent in root.get("agents") or []]
+
+
+def _notices(world: World) -> Iterator[Notification]:
+    world.a.fence()
+    found = [n for n in world.a.mailbox.notifications if n.method == "auth/required"]
+    if not found:
+        raise NotClaimed("the host sends no auth/required for this")
+    yield from found
+
+
+@then("each auth/required names a channel, a resource and a reason of its own kind")
+def notices_complete(world: World) -> None:
+    for notice in _notices(world):
+        p = notice.params
+        legal = isinstance(p.get("channel"), str) and p.get("resource") and p.get("reason") in (None, "required", "expired")
+        expect(legal, "auth/required is not complete", expected="channel, resource, and reason required or expired",
+               seen=p, frame=notice.frame.n)  # fmt: skip
+
+
+@then("each auth/required gives the resource as its identifier")
+def notices_by_identifier(world: World) -> None:
+    for notice in _notices(world):
+        expect(isinstance(notice.params.get("resource"), str), "resource is no identifier", expected="a string",
+               seen=notice.params, frame=notice.frame.n)  # fmt: skip
+
+
+@then("each auth/required gives the resource with its metadata, as it is advertised")
+def notices_by_metadata(world: World) -> None:
+    agents = (world.fresh(ROOT_URI) or {}).get("agents") or []
+    advertised = {r.get("resource"): r for agent in agents for r in resources_of(agent)}
+    for notice in _notices(world):
+        told = notice.params.get("resource")
+        identifier = told.get("resource") if isinstance(told, dict) else None
+        expect(isinstance(identifier, str), "resource is no metadata object", expected="an object with resource",
+               seen=notice.params, frame=notice.frame.n)  # fmt: skip
+        expect_equal(told, advertised.get(identifier, told), "the metadata in auth/required", frame=notice.frame.n)
+
+
+@then("a good token for the resource that auth/required names is accepted")
+def notice_can_be_answered(world: World) -> None:
+    for notice in list(_notices(world)):
+        told = notice.params.get("resource")
+        push(world, told.get("resource") if isinstance(told, dict) else told, world.noted["good token"])
+        expect_success(world.reply, "authenticate")
+
+
+@given("the client has authenticated for what the refusal names")
+def answered_refusal(world: World) -> None:
+    error = world.reply.error if world.reply is not None else None
+    data = error.get("data") if isinstance(error, dict) else None
+    listed = data.get("resources") if isinstance(data, dict) else None
+    if not isinstance(listed, list) or not all(isinstance(r, dict) and r.get("resource") for r in listed):
+        raise Unreached("precondition-failed", f"the refusal names no resources: {error!r:.300}")
+    for resource in listed:
+        push(world, resource["resource"], world.noted["good token"])

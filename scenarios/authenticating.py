@@ -1,0 +1,155 @@
+"""Agents that cannot be used without a token, and the tokens that the driver has for them.
+
+What a token of a real service looks like, only the driver can know: ``agent_tokens`` (resource -> token) names good
+ones, ``refused_agent_tokens`` some that the service behind the agent refuses. Both are optional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+from pytest_bdd import given, parsers, then, when
+
+from conformance.client import NotClaimed, Unreached
+from scenarios.expect import expect, expect_equal, expect_success
+from scenarios.tokens import push
+from scenarios.world import World
+
+AUTH_REQUIRED = -32007
+
+
+def _agents(world: World) -> list[Any]:
+    agents = (world.stage.theatre.facts.root or {}).get("agents")
+    return [a for a in agents if isinstance(a, dict)] if isinstance(agents, list) else []
+
+
+def resources_of(agent: Any) -> list[Any]:
+    """The protected resources that an agent lists."""
+    listed = agent.get("protectedResources")
+    return [r for r in listed if isinstance(r, dict)] if isinstance(listed, list) else []
+
+
+def _requiring(world: World) -> Iterator[tuple[str, str]]:
+    for agent in _agents(world):
+        for resource in resources_of(agent):
+            if resource.get("required") is not False and isinstance(resource.get("resource"), str):
+                yield agent["provider"], resource["resource"]
+
+
+@given("an agent that requires a token")
+def requires_token(world: World) -> None:
+    found = next(_requiring(world), None)
+    if found is None:
+        raise NotClaimed("no agent of the host requires a token")
+    world.noted["agent"], world.noted["resource"] = found
+
+
+@given("an agent that requires a token, and a good one for it")
+def has_token(world: World) -> None:
+    requires_token(world)
+    _note_token(world, "agent_tokens", "good token")
+
+
+@given("an agent that requires a token, and one that its service refuses")
+def has_refused_token(world: World) -> None:
+    requires_token(world)
+    _note_token(world, "refused_agent_tokens", "refused token")
+
+
+def _note_token(world: World, attribute: str, what: str) -> None:
+    known = getattr(world.stage.theatre.driver, attribute, None) or {}
+    for world.noted["agent"], world.noted["resource"] in _requiring(world):
+        token = known.get(world.noted["resource"])
+        if isinstance(token, str) and token:
+            world.stage.recorder.conceal(what.replace(" ", "-"), token)
+            world.noted[what] = token
+            return
+    raise Unreached("backend-missing", f"the driver names no {what} for a resource of an agent ({attribute})")
+
+
+@given("an agent that requires no token")
+def requires_none(world: World) -> None:
+    for agent in _agents(world):
+        if not resources_of(agent) and isinstance(agent.get("provider"), str):
+            world.noted["agent"] = agent["provider"]
+            return
+    raise NotClaimed("each agent of the host lists protected resources")
+
+
+@when("the client pushes the good token for the agent")
+def pushes_good(world: World) -> None:
+    push(world, world.noted["resource"], world.noted["good token"])
+
+
+@when("the client pushes the good token for the agent, with its scopes")
+def pushes_with_scopes(world: World) -> None:
+    listed = [r for a in _agents(world) for r in resources_of(a) if r["resource"] == world.noted["resource"]]
+    scopes = listed[0].get("scopes_supported") or []
+    push(world, world.noted["resource"], world.noted["good token"], scopes=scopes)
+
+
+@when("the client pushes the refused token for the agent")
+def pushes_refused(world: World) -> None:
+    push(world, world.noted["resource"], world.noted["refused token"])
+
+
+@given("the client has authenticated for the agent")
+def has_authenticated(world: World) -> None:
+    world.a.succeed("authenticate", resource=world.noted["resource"], token=world.noted["good token"])
+
+
+@given("the client was refused for a resource that nobody advertised")
+def was_refused(world: World) -> None:
+    push(world, f"https://nobody-{uuid4().hex[:12]}.example/", world.stage.token("unadvertised").value)
+    if world.reply is None or not world.reply.failed:
+        raise Unreached("precondition-failed", "the host took a token for a resource that nobody advertised")
+
+
+@when("the client creates a session with the agent")
+@when("the client tries again to create a session with the agent")
+def creates_session(world: World) -> None:
+    session = world.stage.new_session_uri()
+    world.reply = world.a.call("createSession", channel=session, provider=world.noted["agent"])
+
+
+@given("the client was refused a session with the agent for want of a token")
+def was_refused_session(world: World) -> None:
+    creates_session(world)
+    if _code(world) != AUTH_REQUIRED:
+        raise NotClaimed("the host does not answer AuthRequired where a session wants an agent without a token")
+
+
+@then(parsers.parse("the push is answered with an empty object"))
+def empty_object(world: World) -> None:
+    result = expect_success(world.reply, "authenticate")
+    expect_equal(result, {}, "the result of authenticate", frame=world.reply.frame.n if world.reply else None)
+
+
+@then("the session is created")
+def session_created(world: World) -> None:
+    expect_success(world.reply, "createSession")
+
+
+@then("the session is refused with AuthRequired, unless it is created")
+def refused_for_token(world: World) -> None:
+    """A host that creates it is judged at the first use (AHP-AUTH-019)."""
+    if world.reply is not None and not world.reply.failed:
+        raise NotClaimed("the host lets the session be created without a token")
+    expect_equal(_code(world), AUTH_REQUIRED, "the code of the refusal",
+                 frame=world.reply.frame.n if world.reply else None)  # fmt: skip
+
+
+@then("the session is not refused for want of a token")
+def not_for_token(world: World) -> None:
+    if world.reply is not None and world.reply.failed and _code(world) != AUTH_REQUIRED:
+        raise Unreached("precondition-failed", f"createSession was refused for another reason: {world.reply.error!r}")
+    expect(world.reply is not None and not world.reply.failed, "an agent without protected resources asks for a token",
+           expected="a session", seen=world.reply.error if world.reply else None,
+           frame=world.reply.frame.n if world.reply else None)  # fmt: skip
+
+
+def _code(world: World) -> Any:
+    error = world.reply.error if world.reply is not None else None
+    return error.get("code") if isinstance(error, dict) else None

@@ -1,0 +1,63 @@
+"""The chats of a session, as its state lists them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_bdd import given, then
+
+from conformance.protocol.status import is_status
+from scenarios.expect import expect, expect_equal
+from scenarios.world import World
+
+
+@then("the chat is one flat object with its required members")
+def flat_chat(world: World) -> None:
+    state = world.noted["looked"]
+    texts = all(isinstance(state.get(m), str) for m in ("title", "modifiedAt"))
+    expect(
+        state.get("resource") == world.chat
+        and texts
+        and isinstance(state.get("turns"), list)
+        and is_status(state.get("status"))
+        and "summary" not in state,
+        "the chat state is not as it must be",
+        expected="resource, title, status, modifiedAt, turns; no summary",
+        seen=state,
+        frame=world.noted["looked at"],
+    )
+
+
+def _catalogue(state: Any) -> list[str]:
+    chats = state.get("chats")
+    return [c.get("resource") for c in chats if isinstance(c, dict)] if isinstance(chats, list) else []
+
+
+@then("its catalogue has a chat that can be subscribed to")
+def has_chat(world: World) -> None:
+    chats = _catalogue(world.noted["looked"])
+    expect(chats, "a ready session has no chat", expected="at least one chat", seen=chats,
+           frame=world.noted["looked at"])  # fmt: skip
+    expect(world.fresh(chats[0]).get("resource") == chats[0], "the first chat cannot be followed",
+           expected=chats[0], seen=None, frame=world.stage.frames[-1].n)  # fmt: skip
+
+
+@then("its default chat is one of the catalogue")
+def default_in_catalogue(world: World) -> None:
+    state = world.noted["looked"]
+    expect(state.get("defaultChat") in _catalogue(state), "the default chat is missing, or is none of the chats",
+           expected=_catalogue(state), seen=state.get("defaultChat"), frame=world.noted["looked at"])  # fmt: skip
+
+
+@given("another session")
+def another_session(world: World) -> None:
+    world.noted["other session"] = world.create_session(world.a)
+    world.a.subscribe(world.noted["other session"])
+
+
+@then("no chat is in both catalogues")
+def disjoint(world: World) -> None:
+    first = set(_catalogue(world.fresh(world.session)))
+    second = set(_catalogue(world.fresh(world.noted["other session"])))
+    expect(first and second, "a catalogue is empty", expected="a chat each", seen=[sorted(first), sorted(second)])
+    expect_equal(sorted(first & second), [], "the chats in common", frame=world.stage.frames[-1].n)
