@@ -10,7 +10,7 @@ from conformance.client import Broken, Participant, Silent, Unreached
 from conformance.oracle.tracker import Envelope
 from scenarios.connections import loses
 from scenarios.expect import expect, expect_equal
-from scenarios.world import HELD, World
+from scenarios.world import World
 
 
 def entry_of(world: World, client: Participant, state: Any) -> Any:
@@ -116,12 +116,13 @@ def taken_off_in_time(world: World, watcher: str, name: str) -> None:
     (attribute ``grace``, in seconds); else the host may just be more patient than the suite.
     """
     grace = getattr(world.stage.theatre.driver, "grace", None)
+    patience = world.client(watcher).patience
     try:
         _removal(world, watcher, name)
     except Silent as silent:
-        if grace is None or grace >= silent.patience:
+        if grace is None or grace >= patience:
             raise Unreached(
-                "timeout", f"client {name} was not taken off within {silent.patience:g} s; the grace period may be longer"
+                "timeout", f"client {name} was not taken off within {patience:g} s; the grace period may be longer"
             ) from silent
         raise Broken(
             f"client {name} is not taken off after the grace period",
@@ -144,13 +145,6 @@ def not_taken_off(world: World, watcher: str, name: str) -> None:
                  frame=removals[0].frame.n if removals else None)  # fmt: skip
 
 
-@given(parsers.parse('the agent waits for client "{name}" to run its tool "{tool}"'))
-def waits_for_client(world: World, name: str, tool: str) -> None:
-    world.tool = tool
-    world.say([world.call_move(tool, client=world.client(name).client_id), {"pause": HELD}, {"say": "Done."}])
-    world.await_call("running", tool)
-
-
 @given(parsers.parse('client "{name}" has lost its connection'))
 def has_lost(world: World, name: str) -> None:
     loses(world, name)
@@ -158,7 +152,8 @@ def has_lost(world: World, name: str) -> None:
 
 @then("the call comes to be completed as failed")
 def comes_to_fail(world: World) -> None:
-    done = world.a.await_action(world.chat, "chat/toolCallComplete", toolCallId=world.calls[world.tool])
+    call_id = world.noted["needs"][0].id
+    done = world.a.await_action(world.chat, "chat/toolCallComplete", toolCallId=call_id)
     result = done.get("result")
     expect(isinstance(result, dict) and result.get("success") is False, "the call did not end as failed",
            expected="a result with success false", seen=result, frame=done.frame.n)  # fmt: skip

@@ -30,7 +30,7 @@ def flat_chat(world: World) -> None:
 
 def _catalogue(state: Any) -> list[str]:
     chats = state.get("chats")
-    return [c.get("resource") for c in chats if isinstance(c, dict)] if isinstance(chats, list) else []
+    return [str(c.get("resource")) for c in chats if isinstance(c, dict)] if isinstance(chats, list) else []
 
 
 @then("its catalogue has a chat that can be subscribed to")

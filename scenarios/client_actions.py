@@ -153,7 +153,7 @@ def no_effect(world: World) -> None:
 
 @then("a fresh snapshot shows its effect")
 def shows_effect(world: World) -> None:
-    sender, what, _, action = _last(world)
+    _, what, _, action = _last(world)
     _echo(world)
     act = act_of(what)
     state = world.fresh(channel_of(world, act.channel))

@@ -78,10 +78,8 @@ def says_nothing(world: World, name: str) -> None:
 @given(parsers.parse('a client "{name}" with the id "{identity}" on the session'))
 def with_identity(world: World, name: str, identity: str) -> None:
     """The id is made unique at its end; one of 200 characters is filled up."""
-    if identity == "200 characters":
-        client_id = f"{uuid4()}".ljust(200, "x")
-    else:
-        client_id = f"{identity} {uuid4()}"
+    unique = str(uuid4())
+    client_id = unique.ljust(200, "x") if identity == "200 characters" else f"{identity} {unique}"
     client = world.stage.enter(name, client_id=client_id)
     client.initialize([version_of_run(world)])
     subscribe_to(world, client, "the session")

@@ -13,7 +13,9 @@ from conformance.wire.websocket import connect_websocket
 from .base import BaseDriver, DriverError, TargetError
 
 
-def reference_host(*, versions: Sequence[str] = (), faults: Sequence[str] = ()) -> ReferenceHost:
+def reference_host(
+    *, versions: Sequence[str] = (), faults: Sequence[str] = (), grace: float = 5.0
+) -> ReferenceHost:
     """A reference host by names. Raises :class:`TargetError` for a version or a fault that it does not have."""
     for name in faults:
         if name not in FAULTS:
@@ -23,13 +25,15 @@ def reference_host(*, versions: Sequence[str] = (), faults: Sequence[str] = ()) 
     for version in versions:
         if version not in VERSIONS_SUPPORTED:
             raise TargetError(f"the reference host does not speak {version}; it speaks {', '.join(VERSIONS_SUPPORTED)}")
-    return ReferenceHost(versions=tuple(versions) or VERSIONS_SUPPORTED, faults=[FAULTS[name] for name in faults])
+    return ReferenceHost(versions=tuple(versions) or VERSIONS_SUPPORTED, faults=[FAULTS[name] for name in faults], grace=grace)
 
 
 class ReferenceDriver(BaseDriver):
     """Starts the reference host in this process. ``faults`` names the ways in which it misbehaves."""
 
     name = "reference"
+    # Seconds. Long enough for a client to come back in, short enough for a scenario to see the end of it.
+    grace = 0.5
     agent_tokens = MappingProxyType({guarded.RESOURCE: guarded.TOKEN})
     refused_agent_tokens = MappingProxyType({guarded.RESOURCE: "ahpc-guarded-agent-refuses-this"})
 
@@ -45,7 +49,7 @@ class ReferenceDriver(BaseDriver):
         return self._url or "reference"
 
     def start(self) -> None:
-        self._server = HostServer(reference_host(versions=self._versions, faults=self._faults))
+        self._server = HostServer(reference_host(versions=self._versions, faults=self._faults, grace=self.grace))
         try:
             self._url = self._server.start()
         except OSError as error:

@@ -16,15 +16,15 @@ Feature: A session lists everything that its chats wait for
   Scenario: A call that waits for the approval of its input is listed
     When the agent comes to wait for an approval
     Then client "B" sees it listed as toolConfirmation
-    And the entry has all that its kind demands
     And the entry shows the call as pending-confirmation
+    And the entry has all that its kind demands
 
   @AHP-INPUT-003 @AHP-INPUT-019 @AHP-INPUT-029 @must @needs-tool
   Scenario: A call whose result waits for approval is listed
     When the agent comes to wait for the approval of a result
     Then client "B" sees it listed as toolConfirmation
-    And the entry has all that its kind demands
     And the entry shows the call as pending-result-confirmation
+    And the entry has all that its kind demands
 
   @AHP-INPUT-003 @must @needs-client-tool
   Scenario: A result of a client that waits for approval is listed

@@ -38,6 +38,7 @@ Feature: The host takes clients off the list that have left
 
   @AHP-ACTC-008 @should @needs-client-tool
   Scenario: The call of a client that takes itself off ends
-    Given the agent waits for client "B" to run its tool "lookup"
+    Given client "B" provides a tool
+    And the agent waits for a tool of client "B"
     When client "B" takes itself off the active clients
     Then the call comes to be completed as failed

@@ -10,7 +10,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from . import authentication, challenges, connection, input_needed, mcp_servers, server_life, sessions, tool_authentication
+from . import (
+    authentication,
+    challenges,
+    connection,
+    input_needed,
+    input_needed_lists,
+    mcp_servers,
+    server_life,
+    sessions,
+    tool_authentication,
+)
 from .seams import Fault
 
 FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
@@ -20,6 +30,7 @@ FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
             tool_authentication,
             challenges,
             input_needed,
+            input_needed_lists,
             mcp_servers,
             authentication,
             server_life,

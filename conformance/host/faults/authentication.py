@@ -108,9 +108,7 @@ FAULTS: Final = (
         "agent-resource-unknown",
         "AHP-AUTH-002",
         "authenticate does not know the resource that an agent lists.",
-        policy={
-            "knows_resource": lambda host, resource: resource != guarded.RESOURCE and host.advertised(resource)
-        },
+        policy={"knows_resource": lambda host, resource: resource != guarded.RESOURCE and host.advertised(resource)},
     ),
     Fault(
         "any-token-for-agents",
@@ -141,8 +139,9 @@ FAULTS: Final = (
         "AHP-AUTH-011",
         "An agent that lists no resource cannot be used without a token either.",
         policy={
-            "demands_token": lambda host, peer, provider: guarded.RESOURCE
-            not in host.clients[str(peer.client_id)].granted
+            "demands_token": lambda host, peer, provider: (
+                guarded.RESOURCE not in host.clients[str(peer.client_id)].granted
+            )
         },
     ),
     Fault(

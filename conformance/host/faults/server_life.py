@@ -116,9 +116,7 @@ FAULTS: Final = (
         "A server whose token lacks a scope gives the reason required.",
         acting=server_with(
             "authRequired",
-            lambda host, state: (
-                {**state, "reason": "required"} if state["reason"] == "insufficientScope" else state
-            ),
+            lambda host, state: {**state, "reason": "required"} if state["reason"] == "insufficientScope" else state,
         ),
     ),
     Fault(
@@ -184,8 +182,7 @@ FAULTS: Final = (
         "authenticate knows the resources of agents and of blocked calls only.",
         policy={
             "knows_resource": lambda host, resource: (
-                resource == guarded.RESOURCE
-                or any(block.server is None for block in host.vault.blocks_on(resource))
+                resource == guarded.RESOURCE or any(block.server is None for block in host.vault.blocks_on(resource))
             )
         },
     ),
@@ -216,9 +213,7 @@ FAULTS: Final = (
             "lifecycle",
             lambda state: _entries(
                 state,
-                lambda entry: {**entry, "state": {"kind": "ready"}}
-                if entry["state"]["kind"] == "stopped"
-                else entry,
+                lambda entry: {**entry, "state": {"kind": "ready"}} if entry["state"]["kind"] == "stopped" else entry,
             ),
         ),
     ),

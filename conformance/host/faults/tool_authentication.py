@@ -120,6 +120,13 @@ def _stuck(host: ReferenceHost, session: Session, version: str) -> int:
     return 24 if host.scratch.get(session.uri) else right
 
 
+def _all_that_wait(host: ReferenceHost, blocks: list[Block]) -> list[Block]:
+    waiting = [block for block in host.vault.all() if block.live]
+    for block in waiting:
+        host.vault.keep(block.resource, Credential(block.challenge["accept"][0]))
+    return waiting
+
+
 def _servers_first(host: ReferenceHost, blocks: list[Block]) -> list[Block]:
     servers = [block for block in blocks if block.server is not None]
     return servers or blocks
@@ -241,10 +248,8 @@ FAULTS: Final = (
     Fault(
         "any-push-wakes-all",
         "AHP-TOOLAUTH-036",
-        "A good token for one resource resolves the calls that wait for others too.",
-        policy={
-            "released": lambda host, blocks: [block for block in host.vault.all() if block.live],
-        },
+        "A good token for one resource wakes the calls that wait for others too, and they go through.",
+        policy={"released": _all_that_wait},
     ),
     Fault(
         "entry-id-from-resource",
