@@ -6,7 +6,6 @@ run the steps; what a scenario's end means is decided here (and in verdict.py), 
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +14,6 @@ from typing import Any
 
 import pytest
 from pytest_bdd.scenario import scenario_wrapper_template_registry
-from pytest_bdd.steps import step_function_context_registry
 
 from conformance.catalogue import Catalogue
 from conformance.catalogue import load as load_catalogue
@@ -28,6 +26,7 @@ from conformance.running.gherkin import FeatureError, ScenarioFacts, duplicate_t
 from conformance.running.manager import CHOSEN, THEATRE
 from conformance.running.settings import Settings
 from conformance.running.stage import Stage, Theatre
+from conformance.running.steps import StepBook, StepError
 from conformance.running.suite import features_root
 from conformance.running.verdict import Ending, ending
 from conformance.wire.frames import Frame
@@ -56,14 +55,17 @@ class Judge:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        _refuse_async_steps()
         root = features_root()
         try:
+            book = StepBook()
+            book.install()
             for path in {Path(t.feature.filename) for t in map(_template, items) if t is not None}:
                 for title in duplicate_titles(path):
                     raise FeatureError(f"{path.name}: two scenarios are called {title!r}; give each its own title")
             every = {item.nodeid: self._facts(item, root) for item in items}
-        except FeatureError as error:
+            for item in items:
+                _check_steps(item, book)
+        except (FeatureError, StepError) as error:
             raise pytest.UsageError(str(error)) from error
         _refuse_equal_ids([f for f in every.values() if f])
         chosen = [item for item in items if self._wanted(every[item.nodeid])]
@@ -74,11 +76,7 @@ class Judge:
 
     def _facts(self, item: pytest.Item, root: Path) -> ScenarioFacts | None:
         template = _template(item)
-        if template is None:
-            return None
-        callspec = getattr(item, "callspec", None)
-        example = callspec.params.get("_pytest_bdd_example") if callspec else None
-        return facts_of(template, example, root, self.catalogue)
+        return None if template is None else facts_of(template, _example(item), root, self.catalogue)
 
     def _wanted(self, facts: ScenarioFacts | None) -> bool:
         if facts is None or not facts.matches(self.settings.only):
@@ -228,14 +226,22 @@ def _template(item: pytest.Item) -> Any:
     return scenario_wrapper_template_registry.get(function) if function is not None else None
 
 
-def _refuse_async_steps() -> None:
-    for context in step_function_context_registry.values():
-        function = context.step_func
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise pytest.UsageError(
-                f"the step {context.parser.name!r} ({function.__module__}) is an async def: pytest-bdd would never"
-                " run it and count it as held; write it as a plain function"
-            )
+def _example(item: pytest.Item) -> dict[str, str] | None:
+    """The row of an outline that the item plays."""
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("_pytest_bdd_example") if callspec else None
+
+
+def _check_steps(item: pytest.Item, book: StepBook) -> None:
+    """Every step has exactly one definition; better known before the first scenario than in the middle of a run."""
+    template = _template(item)
+    if template is None:
+        return
+    for step in template.render(_example(item) or {}).steps:
+        try:
+            book.find(step)
+        except StepError as error:
+            raise StepError(f"{Path(template.feature.filename).name}: {template.name!r}: {error}") from error
 
 
 def _refuse_equal_ids(facts: Sequence[ScenarioFacts]) -> None:

@@ -11,7 +11,7 @@ from pytest_bdd import parsers, then, when
 from conformance.client import HostClosed
 from conformance.wire.frames import Frame
 from scenarios.expect import expect
-from scenarios.places import channel_of
+from scenarios.places import change, channel_of
 from scenarios.world import World
 
 ODD_ID = 700_007
@@ -83,6 +83,7 @@ def dispatches_to_session(world: World, name: str) -> None:
 def sees_nothing(world: World, name: str) -> None:
     for client in list(world.stage.clients.values()):
         client.fence()
+    change(world, name, "the session")
     title = world.noted["title"]
     found = [e for e in world.client(name).envelopes(world.session) if e.get("title") == title]
     state = world.fresh(world.session)

@@ -113,6 +113,13 @@ def not_ready_before(world: World, name: str) -> None:
            frame=early[0].frame if early else None)  # fmt: skip
 
 
+@then("the turn goes on to its end, whatever that is")
+def goes_on(world: World) -> None:
+    """What the agent makes of a server that was stopped is its own affair, as long as it does not wait for it."""
+    world.go_on()
+    world.end_of_turn()
+
+
 @then(parsers.parse('"{name}" does not wait for a token any more'))
 def waits_no_more(world: World, name: str) -> None:
     """From the request up to now; the end of a turn behind it is what comes after anything an agent does."""

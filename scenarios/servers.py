@@ -7,6 +7,8 @@ from typing import Any
 from pytest_bdd import given, parsers, then, when
 
 from conformance.backend.playbook import Move
+from conformance.client import Unreached
+from scenarios.challenges import resource_of
 from scenarios.mcp import scopes_in, server_of
 from scenarios.onlookers import customizations_in
 from scenarios.world import HELD, World
@@ -138,12 +140,19 @@ def waits_for_scope(world: World, name: str, scopes: str) -> None:
     await_kind(world, name, "authRequired")
 
 
+def _sign_in(world: World, name: str) -> None:
+    """Push the good token for the resource that the challenge names."""
+    resource = resource_of(world).get("resource")
+    if not isinstance(resource, str):
+        raise Unreached("precondition-failed", "the challenge of the server names no resource")
+    world.a.succeed("authenticate", resource=resource, token=world.servers[name].good.value)
+    await_kind(world, name, "ready")
+
+
 def _work_once(world: World, name: str) -> None:
     """Bring a server that demands a token to ready with a good one, and end the turn."""
     is_in_state(world, name, "waiting for a token")
-    resource = world.noted["auth"]["resource"]["resource"]
-    world.a.succeed("authenticate", resource=resource, token=world.servers[name].good.value)
-    await_kind(world, name, "ready")
+    _sign_in(world, name)
     world.go_on()
     world.end_of_turn()
     del world.noted["auth"]
@@ -156,6 +165,4 @@ def comes_to(world: World, name: str, kind: str) -> None:
 
 @given(parsers.parse('"{name}" has become ready with a good token'))
 def became_ready(world: World, name: str) -> None:
-    resource = world.noted["auth"]["resource"]["resource"]
-    world.a.succeed("authenticate", resource=resource, token=world.servers[name].good.value)
-    await_kind(world, name, "ready")
+    _sign_in(world, name)

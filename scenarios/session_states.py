@@ -1,133 +1,63 @@
-"""Sessions: how they come and go, and what their state and their entry in the list say."""
+"""What the state of a session and its entry in the list say."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Unreached
-from conformance.protocol import ROOT_URI
 from conformance.protocol.status import is_status
 from scenarios.expect import expect, expect_equal
-from scenarios.places import channel_of
-from scenarios.requests import answer
 from scenarios.world import World
 
 FLAGS = {"read": ("session/isReadChanged", "isRead", 32), "archived": ("session/isArchivedChanged", "isArchived", 64)}
 
 
+@given(parsers.parse('client "{name}" has put a message to the agent'))
+@when(parsers.parse('client "{name}" puts a message to the agent'))
+def message_played(world: World, name: str) -> None:
+    """A message of the user as every host must take it, up to the end of its turn, whichever way it ends."""
+    world.turn = f"turn-{uuid4()}"
+    world.began = world.client(name).mark
+    action = {
+        "type": "chat/turnStarted",
+        "turnId": world.turn,
+        "startedAt": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "message": {"text": "Please answer with one word.", "origin": {"kind": "user"}},
+    }
+    world.client(name).dispatch(world.chat, action)
+    world.end_of_turn(client=name)
+
+
 @given("the session is listed")
 def is_listed(world: World) -> None:
-    """A host may list a session only once its first turn has begun."""
+    """A host may list a session only once its first turn has begun, so it gets one when it does not."""
+    if world.summary() is None:
+        message_played(world, "A")
     world.noted["listed session"] = world.summary()
     if world.noted["listed session"] is None:
-        raise Unreached("precondition-failed", "the host does not list the session yet")
+        raise Unreached("precondition-failed", "the host does not list the session, even after its first turn")
 
 
 @given("the session is ready")
 def is_ready(world: World) -> None:
-    """Readiness is not waited for: a host may reach it only with the first turn."""
+    """A host may take until the first turn, so it gets one when it is not."""
     if world.a.state(world.session).get("lifecycle") != "ready":
-        raise Unreached("precondition-failed", "the session is not ready before its first turn")
+        message_played(world, "A")
+    if world.a.state(world.session).get("lifecycle") != "ready":
+        raise Unreached("precondition-failed", "the session is not ready, even after its first turn")
 
 
 @given(parsers.parse("the session is marked {flag}"))
 def is_marked(world: World, flag: str) -> None:
     kind, member, bit = FLAGS[flag]
     world.a.act(world.session, {"type": kind, member: True})
-    status = world.fresh(world.session).get("status")
+    world.noted["status"] = status = world.fresh(world.session).get("status")
     if not isinstance(status, int) or not status & bit:
         raise Unreached("precondition-failed", f"the session does not become {flag}: status {status!r}")
-
-
-@when(parsers.parse('client "{name}" creates a session and subscribes to it in the same breath'))
-def creates_and_subscribes(world: World, name: str) -> None:
-    client = world.client(name)
-    world.session = world.stage.new_session_uri()
-    created = client.ask("createSession", channel=world.session, provider=world.provider)
-    asked = client.ask("subscribe", channel=world.session)
-    world.noted["created"], world.noted["asked"] = (client, created), (name, asked, "subscribe")
-
-
-@then("both requests succeed")
-def both_succeed(world: World) -> None:
-    client, created = world.noted["created"]
-    for reply in (client.answer(created), answer(world)):
-        expect(not reply.failed, "one of the requests is refused", expected="two results",
-               seen=reply.error, frame=reply.frame.n)  # fmt: skip
-
-
-@given("a session whose creator became active with it")
-def with_active_creator(world: World) -> None:
-    client = world.a
-    entry = {"clientId": client.client_id, "tools": [{"name": "first_tool", "inputSchema": {"type": "object"}}]}
-    world.session = world.create_session(client, activeClient=entry)
-    world.noted["entry of A"] = entry
-
-
-@when(parsers.parse('client "{name}" subscribes to it'))
-def subscribes_to_it(world: World, name: str) -> None:
-    world.client(name).subscribe(world.session)
-
-
-@given(parsers.parse('client "{name}" has disposed of the session'))
-def has_disposed(world: World, name: str) -> None:
-    """Over once the answer is there and, for who follows the root, the announcement too."""
-    client = world.client(name)
-    client.succeed("disposeSession", channel=world.session)
-    if ROOT_URI in client.view.subscribed:
-        client.await_notification("root/sessionRemoved", lambda params: params.get("session") == world.session)
-    for other in world.stage.clients.values():
-        if other.connection.closed is None:
-            other.fence()
-            world.noted[f"mark of {other.name}"] = other.mark
-
-
-@then(parsers.parse('client "{name}" can subscribe to {what}'))
-def can_subscribe(world: World, name: str, what: str) -> None:
-    uri = world.noted["asked session"] if what == "the new session" else channel_of(world, what)
-    snapshot = world.client(name).subscribe(uri)
-    expect_equal(snapshot.frame.msg["result"]["snapshot"]["resource"], uri, "the URI", frame=snapshot.frame.n)
-
-
-@then(parsers.parse('client "{name}" cannot subscribe to {what}'))
-def cannot_subscribe(world: World, name: str, what: str) -> None:
-    uri = world.noted["asked session"] if what == "the new session" else channel_of(world, what)
-    reply = world.client(name).call("subscribe", channel=uri)
-    code = reply.error.get("code") if isinstance(reply.error, dict) else None
-    expect(code == -32001, f"{what} can be subscribed to, or the error is another one",
-           expected="an error with code -32001", seen=reply.frame.msg, frame=reply.frame.n)  # fmt: skip
-
-
-@given("the session has a title of its own")
-def own_title(world: World) -> None:
-    world.noted["title"] = "A title of its own"
-    world.a.act(world.session, {"type": "session/titleChanged", "title": world.noted["title"]})
-
-
-@then("the session keeps its title")
-def keeps_title(world: World) -> None:
-    answer(world)
-    state = world.fresh(world.session)
-    expect_equal(state.get("title"), world.noted["title"], "the title", frame=world.stage.frames[-1].n)
-
-
-@when(parsers.parse('clients "{one}" and "{other}" create a session at one URI at once'))
-def create_at_once(world: World, one: str, other: str) -> None:
-    uri = world.stage.new_session_uri()
-    clients = [world.client(one), world.client(other)]
-    world.noted["rivals"] = [
-        (client, client.ask("createSession", channel=uri, provider=world.provider)) for client in clients
-    ]
-
-
-@then("one of them succeeds, and the other is refused with the code -32003")
-def one_succeeds(world: World) -> None:
-    replies = [client.answer(asked) for client, asked in world.noted["rivals"]]
-    codes = [r.error.get("code") if isinstance(r.error, dict) else None for r in replies if r.failed]
-    expect_equal(codes, [-32003], "the refusals", frame=max(r.frame.n for r in replies))
 
 
 @then("a fresh snapshot has every member that a session must have")
@@ -167,6 +97,19 @@ def _is_iso(value: Any) -> bool:
         return False
 
 
+@then("its time of creation has always been the same")
+def same_creation(world: World) -> None:
+    """From the first announcement or list on; a session that is created anew counts as another one."""
+    told = [
+        n.params.get("summary", {}).get("createdAt")
+        for n in world.a.mailbox.notifications
+        if n.method == "root/sessionAdded" and n.params.get("summary", {}).get("resource") == world.session
+    ]
+    told += [shown.get("createdAt") for shown in (world.noted["listed session"], world.summary() or {})]
+    expect(len(set(told)) == 1, "the time of creation changes", expected=told[0], seen=told,
+           frame=world.stage.frames[-1].n)  # fmt: skip
+
+
 @when(parsers.parse('client "{name}" {verb} the flag {flag}'))
 def switches(world: World, name: str, verb: str, flag: str) -> None:
     kind, member, _ = FLAGS[flag]
@@ -175,12 +118,13 @@ def switches(world: World, name: str, verb: str, flag: str) -> None:
     world.noted["switch"] = (client, number)
 
 
-@then(parsers.re(r"(?P<where>a fresh snapshot|the list) shows it idle and (?P<flags>.+)"))
+@then(parsers.re(r"(?P<where>a fresh snapshot|the list) shows it (?P<flags>.+), and otherwise as before"))
 def shows_flags(world: World, where: str, flags: str) -> None:
     """The whole status is compared below bit 128; what higher bits mean is not known."""
     client, number = world.noted["switch"]
     client.echo(number)
-    wanted = 1 + sum(bit for flag, (_, _, bit) in FLAGS.items() if f"not {flag}" not in flags)
+    set_ = sum(bit for flag, (_, _, bit) in FLAGS.items() if f"not {flag}" not in flags)
+    wanted = (world.noted["status"] & 31) + set_
     shown = world.fresh(world.session) if where == "a fresh snapshot" else world.summary()
     status = (shown or {}).get("status")
     seen = status & 127 if isinstance(status, int) else status

@@ -6,7 +6,6 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then, when
 
-from conformance.client import Unreached
 from conformance.protocol.status import is_status
 from scenarios.expect import expect, expect_equal
 from scenarios.world import HELD, World
@@ -86,39 +85,3 @@ def modified_with_chats(world: World) -> None:
     frame = world.stage.frames[-1].n
     times = [c.get("modifiedAt") for c in world.fresh(world.session).get("chats") or []]
     expect_equal(summary.get("modifiedAt"), max(times, default=None), "modifiedAt", frame=frame)
-
-
-@then("the list gives the same time of creation as before")
-def same_creation(world: World) -> None:
-    seen = (world.summary() or {}).get("createdAt")
-    expect_equal(seen, world.noted["listed session"].get("createdAt"), "createdAt", frame=world.stage.frames[-1].n)
-
-
-@then("the session is ready, and that was said as often as it had to be")
-def ready_once(world: World) -> None:
-    """Once after a snapshot that said creating, never after one that said ready."""
-    first = next(s for s in world.a.mailbox.snapshots if s.channel == world.session)
-    owed = 1 if first.state.get("lifecycle") == "creating" else 0
-    world.a.fence()
-    outcomes = [
-        e for e in world.a.envelopes(world.session) if e.type in ("session/ready", "session/creationFailed")
-    ]
-    expect_equal(len(outcomes), owed, "the number of outcomes", frame=outcomes[-1].frame.n if outcomes else None)
-    if outcomes and outcomes[0].type == "session/creationFailed":
-        raise Unreached("precondition-failed", "the session could not be created")
-    lifecycle = world.a.state(world.session).get("lifecycle")
-    expect_equal(lifecycle, "ready", "the lifecycle", frame=world.a.mark)
-
-
-@when(parsers.parse('client "{name}" dispatches to the disposed session and its chat'))
-def dispatches_late(world: World, name: str) -> None:
-    client = world.client(name)
-    client.dispatch(world.session, {"type": "session/titleChanged", "title": "Too late"})
-    client.dispatch(world.chat, {"type": "chat/draftChanged", "draft": {"text": "x", "origin": {"kind": "user"}}})
-    client.fence()
-
-
-@when("the agent is told to go on in the disposed session")
-def goes_on_late(world: World) -> None:
-    world.go_on()
-    world.a.fence()

@@ -38,6 +38,7 @@ pytest_plugins = [
     "scenarios.server_states",
     "scenarios.server_waits",
     "scenarios.servers",
+    "scenarios.session_creation",
     "scenarios.session_states",
     "scenarios.session_status",
     "scenarios.sessions",

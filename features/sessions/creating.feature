@@ -44,7 +44,7 @@ Feature: A session comes into being at the URI that its client chose
 
   @AHP-SESS-003 @must
   Scenario: The list names the session by that URI
-    Given the session is listed
+    Given client "A" has put a message to the agent
     When another client looks at the session
     Then the list names the session by the URI that the client chose
 
@@ -54,9 +54,9 @@ Feature: A session comes into being at the URI that its client chose
     Then both requests succeed
     And the answer holds the snapshot of the session
 
-  @AHP-SESS-005 @must @needs-turn
+  @AHP-SESS-005 @must
   Scenario: The outcome of the creation is told once, if it is still open
-    When a turn that ends runs in the default chat
+    When client "A" puts a message to the agent
     Then the session is ready, and that was said as often as it had to be
 
   @AHP-SESS-016 @AHP-ACTC-012 @must

@@ -70,7 +70,8 @@ def _quoting(host: ReferenceHost, peer: Peer, message: JSON) -> list[JSON]:
 
 def _flag_flips(host: ReferenceHost, peer: Peer, message: JSON) -> None:
     if message.get("method") == "authenticate":
-        agents = [{**agent, "authenticated": True} for agent in host.root.state["agents"]]
+        count = host.scratch["signed-in"] = host.scratch.get("signed-in", 0) + 1
+        agents = [{**agent, "signedIn": count} for agent in host.root.state["agents"]]
         host.act(host.root, {"type": "root/agentsChanged", "agents": agents})
 
 
@@ -160,7 +161,7 @@ FAULTS: Final = (
     Fault(
         "sign-in-shown-to-all",
         "AHP-AUTH-014",
-        "The root state says that somebody has authenticated for an agent.",
+        "The root state says how often somebody has authenticated for an agent.",
         incoming=_flag_flips,
     ),
     Fault(
