@@ -78,13 +78,16 @@ def removal_names_id(world: World) -> None:
     )
 
 
-@given(parsers.parse('a token that "{server}" refuses has been pushed'))
-def refused_before(world: World, server: str) -> None:
+@when(parsers.parse('a token that "{server}" refuses is pushed, and then a good one'))
+def refused_then_good(world: World, server: str) -> None:
+    """A host that tries the refused token has resumed the call meanwhile, so its next block is awaited, or its end."""
     refused(world, server)
+    world.a.fence()
+    world.await_call(("auth-required", "completed", "cancelled"))
+    good(world, server)
 
 
 @then("the call is auth-required, still or again")
-@given("the call is auth-required in a fresh snapshot, still or again")
 def still_or_again(world: World) -> None:
     def blocked_now(state: Any) -> Any:
         call = world.tool_call(state=state)

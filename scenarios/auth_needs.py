@@ -11,10 +11,10 @@ from pytest_bdd import given, then, when
 from conformance.client import NotClaimed, Unreached
 from conformance.oracle.tracker import Notification
 from conformance.protocol import ROOT_URI, violations
-from scenarios.authenticating import AUTH_REQUIRED, creates_session, requires_token, resources_of
+from scenarios.authenticating import creates_session, requires_token, resources_of
 from scenarios.challenges import resource_of
 from scenarios.expect import expect, expect_equal, expect_success
-from scenarios.tokens import push, unadvertised
+from scenarios.tokens import AUTH_REQUIRED, push, unadvertised
 from scenarios.world import World
 
 # RFC 9728, as ProtectedResourceMetadata takes it over.
@@ -46,9 +46,10 @@ def _check_metadata(world: World, metadata: Any) -> None:
     expect(not wrong, f"the metadata have another shape: {wrong[0] if wrong else ''}",
            expected="ProtectedResourceMetadata", seen=metadata, frame=frame)  # fmt: skip
     plain = {name.replace("_", ""): name for name in _NAMES}
-    misspelt = [n for n in metadata if n not in _NAMES and n.replace("_", "").lower() in plain]
-    expect(not misspelt, "the metadata use names of their own", expected=[plain[n.replace("_", "").lower()] for n in misspelt],
-           seen=misspelt, frame=frame)  # fmt: skip
+    known = {n: plain.get(n.replace("_", "").lower()) for n in metadata if n not in _NAMES}
+    misspelt = {n: name for n, name in known.items() if name is not None}
+    expect(not misspelt, "the metadata use names of their own", expected=list(misspelt.values()), seen=list(misspelt),
+           frame=frame)  # fmt: skip
     url = urlsplit(metadata["resource"])
     secure = url.scheme == "https" or (url.scheme == "http" and url.hostname in _LOOPBACK)
     expect(secure and "#" not in metadata["resource"], "the resource is no identifier of a protected resource",
@@ -122,10 +123,10 @@ def _notices(world: World) -> Iterator[Notification]:
 @then("each auth/required names a channel, a resource and a reason of its own kind")
 def notices_complete(world: World) -> None:
     for notice in _notices(world):
-        p = notice.params
-        legal = isinstance(p.get("channel"), str) and p.get("resource") and p.get("reason") in (None, "required", "expired")
-        expect(legal, "auth/required is not complete", expected="channel, resource, and reason required or expired",
-               seen=p, frame=notice.frame.n)  # fmt: skip
+        told = notice.params
+        legal = isinstance(told.get("channel"), str) and told.get("resource")
+        expect(legal and told.get("reason") in (None, "required", "expired"), "auth/required is not complete",
+               expected="channel, resource, reason required or expired", seen=told, frame=notice.frame.n)  # fmt: skip
 
 
 @then("each auth/required gives the resource as its identifier")
@@ -151,7 +152,8 @@ def notices_by_metadata(world: World) -> None:
 def notice_can_be_answered(world: World) -> None:
     for notice in list(_notices(world)):
         told = notice.params.get("resource")
-        push(world, told.get("resource") if isinstance(told, dict) else told, world.noted["good token"])
+        identifier = told.get("resource") if isinstance(told, dict) else told
+        push(world, str(identifier), world.noted["good token"])
         expect_success(world.reply, "authenticate")
 
 

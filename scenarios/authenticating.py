@@ -14,10 +14,8 @@ from pytest_bdd import given, parsers, then, when
 
 from conformance.client import NotClaimed, Unreached
 from scenarios.expect import expect, expect_equal, expect_success
-from scenarios.tokens import push
+from scenarios.tokens import AUTH_REQUIRED, INVALID_PARAMS, push
 from scenarios.world import World
-
-AUTH_REQUIRED = -32007
 
 
 def _agents(world: World) -> list[Any]:
@@ -60,9 +58,10 @@ def has_refused_token(world: World) -> None:
 
 def _note_token(world: World, attribute: str, what: str) -> None:
     known = getattr(world.stage.theatre.driver, attribute, None) or {}
-    for world.noted["agent"], world.noted["resource"] in _requiring(world):
-        token = known.get(world.noted["resource"])
+    for agent, resource in _requiring(world):
+        token = known.get(resource)
         if isinstance(token, str) and token:
+            world.noted["agent"], world.noted["resource"] = agent, resource
             world.stage.recorder.conceal(what.replace(" ", "-"), token)
             world.noted[what] = token
             return
@@ -137,6 +136,8 @@ def refused_for_token(world: World) -> None:
     """A host that creates it is judged at the first use (AHP-AUTH-019)."""
     if world.reply is not None and not world.reply.failed:
         raise NotClaimed("the host lets the session be created without a token")
+    if _code(world) == INVALID_PARAMS:
+        raise Unreached("precondition-failed", f"the host wants more of a session: {_error(world)!r}")
     expect_equal(_code(world), AUTH_REQUIRED, "the code of the refusal",
                  frame=world.reply.frame.n if world.reply else None)  # fmt: skip
 
@@ -144,12 +145,16 @@ def refused_for_token(world: World) -> None:
 @then("the session is not refused for want of a token")
 def not_for_token(world: World) -> None:
     if world.reply is not None and world.reply.failed and _code(world) != AUTH_REQUIRED:
-        raise Unreached("precondition-failed", f"createSession was refused for another reason: {world.reply.error!r}")
+        raise Unreached("precondition-failed", f"createSession was refused for another reason: {_error(world)!r}")
     expect(world.reply is not None and not world.reply.failed, "an agent without protected resources asks for a token",
-           expected="a session", seen=world.reply.error if world.reply else None,
+           expected="a session", seen=_error(world),
            frame=world.reply.frame.n if world.reply else None)  # fmt: skip
 
 
+def _error(world: World) -> Any:
+    return world.reply.error if world.reply is not None else None
+
+
 def _code(world: World) -> Any:
-    error = world.reply.error if world.reply is not None else None
+    error = _error(world)
     return error.get("code") if isinstance(error, dict) else None

@@ -8,9 +8,9 @@ from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Participant, Unreached
 from conformance.oracle.tracker import Envelope
-from scenarios.action_table import ACTIONS, Act, essence, mark
+from scenarios.action_table import ACTIONS, Act, mark
 from scenarios.expect import expect, expect_equal, expect_rejected
-from scenarios.places import change, channel_of
+from scenarios.places import channel_of
 from scenarios.world import World
 
 
@@ -55,30 +55,30 @@ def dispatches_numbered(world: World, name: str, numbers: str) -> None:
 @given(parsers.parse('client "{name}" has had the action {what} rejected'))
 def has_had_rejected(world: World, name: str, what: str) -> None:
     send_action(world, name, what)
-    if _echo(world).accepted:
+    if echo_of(world).accepted:
         raise Unreached("precondition-failed", f"{what} was not rejected")
 
 
-def _last(world: World) -> tuple[Participant, str, int, Any]:
+def last_dispatch(world: World) -> tuple[Participant, str, int, Any]:
     name, what, number, action = world.noted["dispatches"][-1]
     return world.client(name), what, number, action
 
 
-def _echo(world: World) -> Envelope:
-    client, _, number, _ = _last(world)
+def echo_of(world: World) -> Envelope:
+    client, _, number, _ = last_dispatch(world)
     return client.echo(number)
 
 
 @then("the host accepts the action")
 def accepts(world: World) -> None:
-    echo = _echo(world)
+    echo = echo_of(world)
     expect(echo.accepted, f"{echo.type} was rejected", expected="no rejectionReason", seen=echo.message,
            frame=echo.frame.n)  # fmt: skip
 
 
 @then("the host rejects the action")
 def rejects(world: World) -> None:
-    expect_rejected(_echo(world))
+    expect_rejected(echo_of(world))
 
 
 @then("each dispatch is echoed exactly once")
@@ -97,7 +97,7 @@ def stays_silent(world: World) -> None:
 
     A host may look for the channel before it answers, and a ping would overtake that.
     """
-    client, what, number, _ = _last(world)
+    client, what, number, _ = last_dispatch(world)
     asked = client.call("subscribe", channel=channel_of(world, act_of(what).channel))
     client.fence()
     about = client.echoes(number)
@@ -111,78 +111,9 @@ def stays_silent(world: World) -> None:
            seen=seen[0].msg if seen else None, frame=seen[0].n if seen else None)  # fmt: skip
 
 
-def _taken_for_accepted(world: World, client: Participant) -> list[Envelope]:
-    """Accepted envelopes that this client got of the last dispatch, whatever origin they name."""
-    sender, _, number, action = _last(world)
-    own = client.client_id == sender.client_id
-    return [
-        e for e in client.mailbox.envelopes
-        if e.accepted and e.frame.n > (world.noted["since"] if own else -1)
-        and (e.action == action or (isinstance(e.origin, dict) and e.origin.get("clientId") == sender.client_id
-                                    and e.origin.get("clientSeq") == number))
-    ]  # fmt: skip
-
-
-@then("nobody gets it as accepted")
-def nobody_gets_it(world: World) -> None:
-    """Up to an accepted change behind it, which everyone on the channel gets; on the root up to a ping."""
-    sender, what, _, _ = _last(world)
-    name, channel = world.noted["dispatches"][-1][0], act_of(what).channel
-    sender.fence()
-    followed = {c.name: c for c in world.stage.clients.values() if c.connection.closed is None}
-    if channel in ("the session", "the chat"):
-        behind = change(world, name, channel)
-        for client in followed.values():
-            if behind is not None and channel_of(world, channel) in client.view.subscribed:
-                client.wait("the change behind the dispatch", lambda c=client, b=behind: next(  # type: ignore[misc]
-                    (e for e in c.mailbox.envelopes if e.action == b.action), None))  # fmt: skip
-    for client in followed.values():
-        client.fence()
-        found = _taken_for_accepted(world, client)
-        expect(not found, f"{what} reaches client {client.name} as accepted", expected="no such envelope",
-               seen=found[0].message if found else None, frame=found[0].frame.n if found else None)  # fmt: skip
-
-
-@then("it takes no effect")
-def no_effect(world: World) -> None:
-    sender, what, _, _ = _last(world)
-    act = act_of(what)
-    sender.fence()
-    state = world.fresh(channel_of(world, act.watch or act.channel))
-    frame = world.stage.frames[-1].n
-    before = world.noted["state before"]
-    expect(mark(world) not in repr(state), f"{what} took effect", expected="the state without it",
-           seen={act.member: state.get(act.member)}, frame=frame)  # fmt: skip
-    expect_equal(essence(act.member, state), essence(act.member, before), f"{act.member} after {what}", frame=frame)
-
-
-@then("a fresh snapshot shows its effect")
-def shows_effect(world: World) -> None:
-    _, what, _, action = _last(world)
-    _echo(world)
-    act = act_of(what)
-    state = world.fresh(channel_of(world, act.channel))
-    frame = world.stage.frames[-1].n
-    if act.member == "status":
-        bit, on = (32, action["isRead"]) if "isRead" in action else (64, action["isArchived"])
-        seen = bool(state.get("status", 0) & bit)
-        expect(seen is on, f"{what} had no effect", expected=f"bit {bit} {'set' if on else 'clear'}",
-               seen=f"status {state.get('status')!r}", frame=frame)  # fmt: skip
-    else:
-        expect(mark(world) in repr(state.get(act.member)), f"{what} had no effect", expected=mark(world),
-               seen=state.get(act.member), frame=frame)  # fmt: skip
-
-
-@then("the list shows its effect")
-def list_shows_effect(world: World) -> None:
-    _echo(world)
-    seen = (world.summary() or {}).get("title")
-    expect_equal(seen, mark(world), "the title in the list", frame=world.stage.frames[-1].n)
-
-
 @then(parsers.parse('client "{name}" gets it with the origin of client "{sender}"'))
 def gets_with_origin(world: World, name: str, sender: str) -> None:
-    _, what, number, _ = _last(world)
+    _, what, number, _ = last_dispatch(world)
     client, kind = world.client(name), act_of(what).type
     envelope = client.wait(
         what,

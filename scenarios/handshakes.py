@@ -8,66 +8,14 @@ from uuid import uuid4
 
 from pytest_bdd import given, parsers, then, when
 
-from conformance.client import HostClosed, Participant, Unreached
+from conformance.client import HostClosed, Unreached
 from conformance.oracle.tracker import Reply
 from conformance.protocol import ROOT_URI
 from scenarios.connections import subscribe_to
 from scenarios.expect import expect, expect_equal, expect_success
+from scenarios.handshake_table import ALL_MEMBERS, version_of_run
 from scenarios.places import change, channel_of
 from scenarios.world import World
-
-UNKNOWN_VERSIONS = ("99.0.0", "0.0.1")
-SPOKEN = "«spoken»"
-"""Stands for the version of the run in the offers below."""
-
-ALL_MEMBERS: dict[str, Any] = {
-    "clientInfo": {"name": "ahp-conformance", "version": "1", "title": "Conformance"},
-    "initialSubscriptions": [ROOT_URI],
-    "locale": "en",
-    "capabilities": {"mcpApps": {}},
-}
-
-# Phrase -> the offer, and what is sent beside the required members.
-HANDSHAKES: dict[str, tuple[Any, dict[str, Any]]] = {
-    "a handshake with the required members alone": ([SPOKEN], {}),
-    "a handshake with all members": ([SPOKEN], ALL_MEMBERS),
-    "a handshake with an unknown member": ([SPOKEN], {"conformanceUnknown": {"x": 1}}),
-    "a handshake with an unknown capability": ([SPOKEN], {"capabilities": {"conformanceUnknown": {"x": 1}}}),
-    "a handshake with an unknown option of a capability": (
-        [SPOKEN],
-        {"capabilities": {"mcpApps": {"conformanceUnknown": True}}},
-    ),
-    "a handshake with the root": ([SPOKEN], {"initialSubscriptions": [ROOT_URI]}),
-    "a handshake offering an unknown version": (list(UNKNOWN_VERSIONS[:1]), {}),
-    "a handshake offering two unknown versions": (list(UNKNOWN_VERSIONS), {}),
-    "a handshake offering nothing": ([], {}),
-    "a handshake offering its version first": ([SPOKEN, *UNKNOWN_VERSIONS], {}),
-    "a handshake offering its version last": ([*UNKNOWN_VERSIONS, SPOKEN], {}),
-    "a handshake offering its version in the middle": (["99.0.0", SPOKEN, "0.0.1"], {}),
-    "a handshake offering another patch of its version": (["«patch»"], {}),
-    "a handshake with a number as offer": (7, {}),
-    "a handshake without params": (None, {}),
-}
-
-
-def version_of_run(world: World) -> str:
-    """The version that the probe agreed on. Unreached when there was none."""
-    version = world.stage.theatre.facts.version
-    if version is None:
-        raise Unreached("precondition-failed", "the host has agreed on no version")
-    return version
-
-
-def handshake(world: World, client: Participant, what: str) -> Any:
-    """The params of the initialize that a step names."""
-    offer, more = HANDSHAKES[what]
-    if offer is None:
-        return None
-    spoken = version_of_run(world)
-    patch = re.sub(r"\d+$", lambda found: str(int(found[0]) + 97), spoken)
-    if isinstance(offer, list):
-        offer = [{SPOKEN: spoken, "«patch»": patch}.get(entry, entry) for entry in offer]
-    return {"channel": ROOT_URI, "protocolVersions": offer, "clientId": client.client_id, **more}
 
 
 @given(parsers.parse('a client "{name}" that has said nothing yet'))
@@ -83,6 +31,15 @@ def with_identity(world: World, name: str, identity: str) -> None:
     client = world.stage.enter(name, client_id=client_id)
     client.initialize([version_of_run(world)])
     subscribe_to(world, client, "the session")
+
+
+@given(parsers.parse('a client "{name}" that was welcomed with all members'))
+def welcomed(world: World, name: str) -> None:
+    world.stage.enter(name).initialize([version_of_run(world)], [ROOT_URI], **_without_subscriptions(ALL_MEMBERS))
+
+
+def _without_subscriptions(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name != "initialSubscriptions"}
 
 
 @when(parsers.parse('a client "{name}" shakes hands naming {what}'))
@@ -149,6 +106,15 @@ def number_fits(world: World) -> None:
     expect(later is not None and later.seq > seq, "a later change is not ahead of the welcome",
            expected=f"a serverSeq above {seq}", seen=later.message if later else None,
            frame=later.frame.n if later else None)  # fmt: skip
+
+
+@then("the selected version is one of the offered ones")
+def offered_selected(world: World) -> None:
+    """A refusal selects none; whether it was right is judged elsewhere."""
+    reply = answer_to_handshake(world)
+    if reply.failed:
+        raise Unreached("precondition-failed", f"the offer was refused: {reply.error!r:.200}")
+    none_other_selected(world)
 
 
 @then("no version is selected that was not offered")

@@ -40,7 +40,7 @@ def demands_scopes(world: World, name: str, tool: str, scopes: str) -> None:
 
 @given(
     parsers.re(
-        r'an MCP server "(?P<name>[^"]+)" whose tool "(?P<tool>[^"]+)" demands the scopes (?P<scopes>".+"), '
+        r'an MCP server "(?P<name>[^"]+)" whose tool "(?P<tool>[^"]+)" demands the scopes? (?P<scopes>".+"), '
         r"of which its metadata list only (?P<listed>.+)"
     )
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 from pytest_bdd import parsers, then, when
@@ -83,31 +84,40 @@ def last_title(world: World) -> None:
     expect_equal(state.get("title"), world.noted["last title"], "the title", frame=world.stage.frames[-1].n)
 
 
-@when(parsers.parse('client "{late}" subscribes to the session while client "{busy}" keeps renaming it'))
+@when(parsers.parse('client "{late}" subscribes to the session while client "{busy}" keeps changing it'))
 def subscribes_meanwhile(world: World, late: str, busy: str) -> None:
-    for _ in range(BURST):
-        _rename(world, busy)
+    """Title and both flags change before the subscription, around it, and the title once more after it."""
+    _burst(world, busy, flag=False)
     asked = world.client(late).ask("subscribe", channel=world.session)
-    for _ in range(BURST):
-        _rename(world, busy)
+    _burst(world, busy, flag=True)
     world.noted["asked"] = (late, asked, "subscribe")
+    world.client(late).answer(asked)
+    _rename(world, busy)
     _, number, _ = world.noted["dispatched"][-1]
     if not world.client(busy).echo(number).accepted:
         raise Unreached("precondition-failed", "the last rename was rejected")
 
 
-@then(parsers.parse('client "{late}" comes to hold the last title, as a fresh snapshot does'))
+def _burst(world: World, name: str, *, flag: bool) -> None:
+    for _ in range(BURST):
+        _rename(world, name)
+        for kind, member in (("session/isReadChanged", "isRead"), ("session/isArchivedChanged", "isArchived")):
+            world.client(name).dispatch(world.session, {"type": kind, member: flag})
+
+
+@then(parsers.parse('client "{late}" comes to hold what a fresh snapshot holds'))
 def holds_last(world: World, late: str) -> None:
-    title = world.noted["dispatched"][-1][2]
-    client = world.client(late)
+    client, title = world.client(late), world.noted["dispatched"][-1][2]
 
-    def folded(_: object = None) -> bool | None:
+    def folded() -> Any:
         view = client.view.channels.get(world.session)
-        return True if view is not None and (view.state or {}).get("title") == title else None
+        state = view.state if view is not None else None
+        return state if isinstance(state, dict) and state.get("title") == title else None
 
-    client.wait(f"title {title} in the fold of client {late}", folded)
-    state = world.fresh(world.session)
-    expect_equal(state.get("title"), title, "the title of a fresh snapshot", frame=world.stage.frames[-1].n)
+    held = client.wait(f"title {title} in the fold of client {late}", folded)
+    fresh = world.fresh(world.session)
+    seen, wanted = ({"title": s.get("title"), "flags": s.get("status", 0) & 96} for s in (held, fresh))
+    expect_equal(seen, wanted, f"what client {late} holds", frame=client.mark)
 
 
 @then(parsers.parse('client "{late}" receives nothing that its snapshot contained'))

@@ -7,9 +7,12 @@ from typing import Any
 
 from pytest_bdd import parsers, then
 
+from conformance.client import NotClaimed
+from conformance.protocol import violations
 from scenarios.expect import expect, expect_equal
 from scenarios.onlookers import customizations_in
 from scenarios.server_requests import entry_before
+from scenarios.server_states import Change, changes
 from scenarios.servers import entry_in
 from scenarios.world import World
 
@@ -82,7 +85,9 @@ def same_id(world: World, name: str) -> None:
 @then(parsers.parse('"{name}" is enabled as it was before'))
 def same_enablement(world: World, name: str) -> None:
     world.a.fence()
-    now, before = entry_in(world.fresh(world.session), name) or {}, entry_before(world, name)
+    now, before = entry_in(world.fresh(world.session), name), entry_before(world, name)
+    if now is None:
+        raise NotClaimed("the host takes a stopped MCP server off the list")
     members = ("enabled", "enablement")
     expect_equal(
         {m: now.get(m) for m in members}, {m: before.get(m) for m in members}, "the enablement of the server",
@@ -106,6 +111,13 @@ def names_contributor(world: World, tool: str, name: str) -> None:
     expect_equal(seen, expected, "the contributor of the call", frame=world.a.mark)
 
 
+def _insist_stopped(world: World, name: str) -> None:
+    """A host may grant a stop and have the server run again later, as long as it says so."""
+    later = [c.kind for c in changes(world, name, world.noted["requested"]) if c.kind != "stopped"]
+    if later:
+        raise NotClaimed(f"the host did not leave the server stopped, it went on to {later[0]}")
+
+
 def _calls_of(world: World, name: str) -> list[Any]:
     entry = entry_in(world.fresh(world.session), name) or entry_before(world, name)
     started = world.a.envelopes(world.chat, "chat/toolCallStart", since=world.noted["requested"])
@@ -115,6 +127,7 @@ def _calls_of(world: World, name: str) -> list[Any]:
 @then(parsers.parse('no call of "{name}" was set going'))
 def none_running(world: World, name: str) -> None:
     """Up to the end of the turn: a call of the server may have been begun, but it never came to run."""
+    _insist_stopped(world, name)
     for call in _calls_of(world, name):
         ready = world.a.envelopes(world.chat, "chat/toolCallReady", toolCallId=call.get("toolCallId"))
         ran = next((e for e in ready if e.get("confirmed")), None)
@@ -124,6 +137,25 @@ def none_running(world: World, name: str) -> None:
 
 @then(parsers.parse('no call of "{name}" has succeeded'))
 def none_succeeded(world: World, name: str) -> None:
+    _insist_stopped(world, name)
     for done in world.a.envelopes(world.chat, "chat/toolCallComplete", since=world.noted["requested"]):
         expect((done.get("result") or {}).get("success") is not True, "a stopped server has served the agent",
                expected="no successful call", seen=done.message, frame=done.frame.n)  # fmt: skip
+
+
+@then(parsers.parse('the error of "{name}" says what happened'))
+def error_says(world: World, name: str) -> None:
+    error = (entry_in(world.a.state(world.session), name) or {}).get("state", {}).get("error")
+    said = isinstance(error, dict) and isinstance(error.get("errorType"), str)
+    expect(said and isinstance(error.get("message"), str), "the error state explains nothing",
+           expected="error with errorType and message", seen=error, frame=world.a.mark)  # fmt: skip
+
+
+@then(parsers.parse('every state of "{name}" has the members of its kind'))
+def states_legal(world: World, name: str) -> None:
+    entry = entry_in(world.fresh(world.session), name)
+    snapshot = [Change(world.stage.frames[-1].n, "subscribe", (entry or {}).get("state"), None)]
+    for change in changes(world, name) + snapshot:
+        wrong = violations(world.version, "McpServerState", change.state)
+        expect(not wrong, f"the state is not one of the five: {wrong[0].message if wrong else ''}",
+               expected="McpServerState", seen=change.state, frame=change.frame)  # fmt: skip

@@ -24,8 +24,10 @@ _KINDS = {
 
 
 def listed(world: World, name: str) -> Any:
-    """The entry of the server in the fold of the session. Unreached when there is none."""
+    """The entry of the server in the fold of the session. A host may take one off that it was asked to stop."""
     entry = entry_in(world.a.state(world.session), name)
+    if entry is None and "request" in world.noted:
+        raise NotClaimed("the host takes a stopped MCP server off the list")
     if entry is None:
         raise Unreached("precondition-failed", f"the session lists no MCP server {name!r}")
     return entry

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from pytest_bdd import parsers, then
 
 from conformance.client import NotClaimed, Unreached
-from conformance.protocol import violations
 from scenarios.expect import expect, expect_equal
 from scenarios.onlookers import customizations_in
 from scenarios.servers import await_kind, entry_in, kind_of
@@ -74,7 +74,7 @@ def followed_graph(world: World, name: str) -> None:
     await_kind(world, name, "ready", "authRequired", "error", "stopped")
     world.a.fence()
     steps = changes(world, name)
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in pairwise(steps):
         allowed = GRAPH.get(before.kind, set()) | {before.kind, "starting"}
         expect(
             after.kind in allowed,
@@ -122,8 +122,11 @@ def goes_on(world: World) -> None:
 
 @then(parsers.parse('"{name}" does not wait for a token any more'))
 def waits_no_more(world: World, name: str) -> None:
-    """From the request up to now; the end of a turn behind it is what comes after anything an agent does."""
+    """From the request up to the end of the turn, which is what comes after anything an agent does."""
     world.a.fence()
+    since = changes(world, name, world.noted["requested"])
+    if any(change.kind == "starting" for change in since):
+        raise NotClaimed("the host has started the server again after it was stopped")
     _never(world, name, "authRequired", world.noted["requested"])
 
 
@@ -155,28 +158,3 @@ def as_last_action(world: World, name: str) -> None:
     if entry is None and any(world.a.envelopes(world.session, "session/customizationRemoved")):
         return
     expect_equal(seen, expected, "the server in the snapshot", frame=told[-1].frame)
-
-
-@then(parsers.parse('the error of "{name}" says what happened'))
-def error_says(world: World, name: str) -> None:
-    error = (entry_in(world.a.state(world.session), name) or {}).get("state", {}).get("error")
-    said = isinstance(error, dict) and isinstance(error.get("errorType"), str)
-    expect(said and isinstance(error.get("message"), str), "the error state explains nothing",
-           expected="error with errorType and message", seen=error, frame=world.a.mark)  # fmt: skip
-
-
-@then(parsers.parse('every state of "{name}" has the members of its kind'))
-def states_legal(world: World, name: str) -> None:
-    entry = entry_in(world.fresh(world.session), name)
-    snapshot = [Change(world.stage.frames[-1].n, "subscribe", (entry or {}).get("state"), None)]
-    for change in changes(world, name) + snapshot:
-        wrong = violations(world.version, "McpServerState", change.state)
-        expect(not wrong, f"the state is not one of the five: {wrong[0].message if wrong else ''}",
-               expected="McpServerState", seen=change.state, frame=change.frame)  # fmt: skip
-
-
-@then(parsers.parse('it finds "{name}" waiting for a token'))
-def finds_waiting(world: World, name: str) -> None:
-    entry = entry_in(world.noted["looked"], name)
-    expect_equal(kind_of(entry), "authRequired", f"the state of {name}", frame=world.noted["looked at"])
-    world.noted["auth"] = entry["state"]

@@ -7,10 +7,11 @@ from typing import Any
 from pytest_bdd import given, parsers, then, when
 
 from conformance.protocol import needs_input
-from scenarios.expect import activity, expect
+from scenarios.expect import activity, expect, expect_equal
 from scenarios.mcp import server_of
-from scenarios.servers import OWN, await_kind, move_for
+from scenarios.servers import OWN, await_kind, entry_in, kind_of, move_for
 from scenarios.sessions import ACTIVITIES
+from scenarios.tokens import refused
 from scenarios.world import HELD, World
 
 
@@ -26,6 +27,14 @@ def both_wait(world: World, tool: str, name: str) -> None:
     world.say([own, world.call_move(tool, name), {"pause": HELD}, {"say": "Done."}])
     await_kind(world, name, "authRequired")
     world.noted["call"] = world.await_call("auth-required")
+
+
+@given(parsers.parse('"{name}" was offered a token that it refuses'))
+def was_offered_bad(world: World, name: str) -> None:
+    """A host that tries the token before it answers, or after, may go through other states; it comes to rest."""
+    refused(world, name)
+    world.a.fence()
+    await_kind(world, name, "authRequired", "ready", "error", "stopped")
 
 
 @when(parsers.parse('the agent tries "{tool}" of "{name}" up to the end of a turn'))
@@ -82,3 +91,10 @@ def none_for_server(world: World, name: str) -> None:
             identifier = told.get("resource") if isinstance(told, dict) else told
             expect(identifier != resource, "the challenge of a server was announced by auth/required",
                    expected="no auth/required for it", seen=notice.params, frame=notice.frame.n)  # fmt: skip
+
+
+@then(parsers.parse('it finds "{name}" waiting for a token'))
+def finds_waiting(world: World, name: str) -> None:
+    entry = entry_in(world.noted["looked"], name)
+    expect_equal(kind_of(entry), "authRequired", f"the state of {name}", frame=world.noted["looked at"])
+    world.noted["auth"] = entry["state"]

@@ -9,7 +9,7 @@ from conformance.protocol import ROOT_URI
 from scenarios.expect import expect, expect_equal
 from scenarios.places import channel_of
 from scenarios.requests import answer
-from scenarios.world import World
+from scenarios.world import World, default_chat
 
 
 @when(parsers.parse('client "{name}" creates a session and subscribes to it in the same breath'))
@@ -27,6 +27,21 @@ def both_succeed(world: World) -> None:
     for reply in (client.answer(created), answer(world)):
         expect(not reply.failed, "one of the requests is refused", expected="two results",
                seen=reply.error, frame=reply.frame.n)  # fmt: skip
+
+
+@given(parsers.parse('a session that client "{name}" follows'))
+def follows(world: World, name: str) -> None:
+    """Whether it has a chat is left open; if so it is the current one."""
+    client = world.client(name)
+    world.session = world.create_session(client)
+    world.chat = default_chat(client.subscribe(world.session).state) or ""
+    if world.chat:
+        client.subscribe(world.chat)
+
+
+@given("a session that nobody follows")
+def nobody_follows(world: World) -> None:
+    world.session = world.create_session(world.a)
 
 
 @given("a session whose creator became active with it")

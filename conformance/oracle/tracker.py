@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from conformance.protocol import BASELINE, REDUCERS, ROOT_URI, is_version, kind_of_state, reduce, rules_for
+from conformance.protocol import BASELINE, REDUCERS, ROOT_URI, is_version, kind_of, kind_of_state, reduce, rules_for
 from conformance.wire.frames import Frame
 
-JSON = Any
+from .reading import JSON, chats_in, dicts, member, text, texts, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,11 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """An action as the host delivered it, with the fold of its channel before and after (None: not followed)."""
+    """An action as the host delivered it, with the fold of its channel before and after it.
+
+    Both folds are None when there is none to judge it by: the channel is not followed, or the envelope is one from
+    before the position of the fold, delivered again.
+    """
 
     conn: str
     channel: str
@@ -87,13 +90,16 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A state that the host handed out; ``folded`` is what this connection had folded so far (None: nothing)."""
+    """A state that the host handed out.
+
+    ``folded`` is what this connection had folded of the channel up to ``from_seq`` (None: nothing).
+    """
 
     conn: str
     channel: str
     kind: str | None
     state: JSON
-    from_seq: JSON
+    from_seq: int | None
     frame: Frame
     folded: JSON
 
@@ -110,20 +116,32 @@ class Notification:
 
 @dataclass(slots=True)
 class ChannelView:
-    """One channel as one connection sees it. ``history`` pairs each serverSeq with the fold right after it."""
+    """One channel as one connection sees it. ``history`` pairs each serverSeq with the fold right after it.
+
+    ``base`` is the position of the last snapshot; ``since`` the position from which on nothing of the channel can
+    have escaped this view. ``late``: the client permits delays, so that envelopes may come merged or after an answer
+    that was given later. ``live``: the host owes this view all further envelopes.
+    """
 
     channel: str
     kind: str | None
     state: JSON = None
     base: int = -1
+    since: int = -1
     history: list[tuple[int, JSON]] = field(default_factory=list)
-    live: bool = True
+    live: bool = False
+    late: bool = False
 
-    def reset(self, state: JSON, from_seq: JSON) -> None:
+    def reset(self, state: JSON, from_seq: int | None, *, live: bool = True) -> None:
         self.state = state
-        self.base = from_seq if isinstance(from_seq, int) else -1
+        self.base = -1 if from_seq is None else from_seq
+        self.since = self.since if self.live else self.base
         self.history = [(self.base, state)]
-        self.live = True
+        self.live = live
+
+    @property
+    def position(self) -> int:
+        return self.history[-1][0] if self.history else self.base
 
     def at(self, seq: int) -> JSON:
         """The fold as of ``seq``, or None when the view began later."""
@@ -131,8 +149,16 @@ class ChannelView:
         for position, state in self.history:
             if position > seq:
                 break
-            found = state
+            if position == seq or not self.late:
+                found = state
         return found
+
+    def continued(self, seq: int) -> ChannelView:
+        """The view that the same client has on its next connection, of which it says that it saw all up to ``seq``."""
+        kept = [entry for entry in self.history if entry[0] <= seq] or self.history[:1]
+        return ChannelView(
+            self.channel, self.kind, kept[-1][1], self.base, self.since, kept, live=self.live, late=self.late
+        )
 
 
 @dataclass(slots=True)
@@ -146,8 +172,23 @@ class ConnectionView:
     channels: dict[str, ChannelView] = field(default_factory=dict)
     subscribed: set[str] = field(default_factory=set)
     asked: dict[str, int] = field(default_factory=dict)
+    # Channels that were left, with the number of the frame that said so.
+    left: dict[str, int] = field(default_factory=dict)
     requests: dict[int | str, Request] = field(default_factory=dict)
+    # Accepted envelopes by channel: what came before a snapshot and is numbered above it still counts.
+    log: dict[str, list[tuple[int, JSON]]] = field(default_factory=dict)
+    # The highest number that the host told on this connection.
+    seen: int = -1
     closed: bool = False
+    # It shook hands here, and did not return from a connection that this recording may lack.
+    began: bool = False
+    # The same client has come back on another connection, so that nothing is owed to this one any more.
+    replaced: bool = False
+
+    @property
+    def fed(self) -> bool:
+        """Whether the host still owes this connection what happens on its channels."""
+        return not self.closed and not self.replaced
 
 
 class Listener:
@@ -210,33 +251,37 @@ class Tracker:
         if not isinstance(method, str):
             return
         params = params if isinstance(params, dict) else {}
-        channel = params.get("channel")
+        channel = text(params.get("channel"))
         if "id" in message:
-            request = Request(view.name, message["id"], method, params, frame)
-            view.requests[request.id] = request
+            identity = id_of(message)
+            if identity is None:
+                return
+            request = Request(view.name, identity, method, params, frame)
+            view.requests[identity] = request
             self._before_reply(view, request, channel)
             self._tell(lambda listener: listener.request(request))
-        elif method == "dispatchAction" and isinstance(channel, str):
+        elif method == "dispatchAction" and channel is not None:
             dispatch = Dispatch(
-                view.name, view.client_id, channel, params.get("clientSeq"), params.get("action"), frame
+                view.name, view.client_id, channel, whole(params.get("clientSeq")), params.get("action"), frame
             )
             self._tell(lambda listener: listener.dispatch(dispatch))
-        elif method == "unsubscribe" and isinstance(channel, str):
+        elif method == "unsubscribe" and channel is not None:
             view.subscribed.discard(channel)
             view.asked.pop(channel, None)
+            view.left[channel] = frame.n
             if channel in view.channels:
                 view.channels[channel].live = False
 
-    def _before_reply(self, view: ConnectionView, request: Request, channel: JSON) -> None:
+    def _before_reply(self, view: ConnectionView, request: Request, channel: str | None) -> None:
         params = request.params
         if request.method in ("initialize", "reconnect") and isinstance(params.get("clientId"), str):
             view.client_id = params["clientId"]
             asked = params.get("initialSubscriptions" if request.method == "initialize" else "subscriptions")
-            for uri in asked if isinstance(asked, list) else ():
+            for uri in texts(asked):
                 view.asked[uri] = view.asked.get(uri, 0) + 1
-        elif request.method == "subscribe" and isinstance(channel, str):
+        elif request.method == "subscribe" and channel is not None:
             view.asked[channel] = view.asked.get(channel, 0) + 1
-        elif request.method == "createSession" and isinstance(channel, str):
+        elif request.method == "createSession" and channel is not None:
             self.kinds.setdefault(channel, "session")
         elif request.method == "createChat" and isinstance(params.get("chat"), str):
             self.kinds.setdefault(params["chat"], "chat")
@@ -254,12 +299,14 @@ class Tracker:
         if method == "action":
             self._envelope(view, frame, params, replayed=False)
             return
+        if method == "root/sessionRemoved":
+            self._gone(text(params.get("session")))
         notification = Notification(view.name, method, params, frame)
         self._tell(lambda listener: listener.notification(notification))
 
     def _reply(self, view: ConnectionView, frame: Frame, message: dict[str, JSON]) -> None:
-        identity = message.get("id")
-        request = view.requests.pop(identity, None) if isinstance(identity, int | str) else None
+        identity = id_of(message)
+        request = view.requests.pop(identity, None) if identity is not None else None
         reply = Reply(view.name, request, message.get("result"), message.get("error"), frame)
         if request is not None:
             self._after_reply(view, request, reply)
@@ -267,89 +314,138 @@ class Tracker:
 
     def _after_reply(self, view: ConnectionView, request: Request, reply: Reply) -> None:
         result = reply.result if isinstance(reply.result, dict) else {}
+        channel = text(request.params.get("channel"))
         if request.method == "initialize" and not reply.failed:
-            version = result.get("protocolVersion")
-            view.version = rules_for(version) if is_version(version) else None
+            view.version = _rules(result.get("protocolVersion"))
+            view.began = True
+            self._see(view, result.get("serverSeq"))
+            self._succeeds(view)
             self._snapshots(view, reply.frame, result.get("snapshots"))
         elif request.method == "reconnect" and not reply.failed:
             self._resume(view, request, reply.frame, result)
-        elif request.method == "subscribe":
-            channel = request.params.get("channel")
-            if reply.failed:
-                view.asked.pop(channel, None)
-            else:
-                view.subscribed.add(channel)
-                if "snapshot" in result:
-                    self._snapshots(view, reply.frame, [result["snapshot"]])
+        elif request.method == "subscribe" and channel is not None:
+            self._subscribed(view, request, reply, channel)
+        elif request.method in ("disposeSession", "disposeChat") and not reply.failed:
+            self._gone(channel)
+
+    def _subscribed(self, view: ConnectionView, request: Request, reply: Reply, channel: str) -> None:
+        if reply.failed:
+            view.asked.pop(channel, None)
+            return
+        # Who unsubscribes while the answer is still on its way has left, whatever the answer says.
+        stays = view.left.get(channel, -1) < request.frame.n
+        if stays:
+            view.subscribed.add(channel)
+        if isinstance(reply.result, dict) and "snapshot" in reply.result:
+            latency = member(request.params.get("delivery"), "maxLatencyMs")
+            late = isinstance(latency, int | float) and latency > 0
+            self._snapshots(view, reply.frame, [reply.result["snapshot"]], live=stays, late=late)
+
+    def _succeeds(self, view: ConnectionView) -> ConnectionView | None:
+        """The connection that this client had before; from now on it counts no longer."""
+        if view.client_id is None:
+            return None
+        before = [c for c in self.connections.values() if c.client_id == view.client_id and c is not view and c.version]
+        for connection in before:
+            connection.replaced = True
+        return before[-1] if before else None
 
     def _resume(self, view: ConnectionView, request: Request, frame: Frame, result: dict[str, JSON]) -> None:
-        before = [c for c in self.connections.values() if c.client_id == view.client_id and c is not view and c.version]
-        wanted = request.params.get("subscriptions")
-        wanted = wanted if isinstance(wanted, list) else []
-        missing = result.get("missing")
-        gone = set(missing) if isinstance(missing, list) else set()
-        if before:
-            view.version = before[-1].version
-            for uri in wanted:
-                if uri in before[-1].channels and uri not in gone:
-                    old = before[-1].channels[uri]
-                    view.channels[uri] = ChannelView(uri, old.kind, old.state, old.base, list(old.history), live=True)
-        view.subscribed.update(uri for uri in wanted if uri not in gone)
+        old = self._succeeds(view)
+        gone = set(texts(result.get("missing")))
+        wanted = [uri for uri in texts(request.params.get("subscriptions")) if uri not in gone]
+        for uri in gone:
+            view.asked.pop(uri, None)
+        replay = result.get("type") != "snapshot"
+        if old is not None:
+            view.version = old.version
+            last = whole(request.params.get("lastSeenServerSeq"))
+            # A fold goes on only from where the client had really been, and only by a replay: a channel for which
+            # snapshots were promised and none came is lost (ambiguity A-36).
+            if replay and last is not None and last <= old.seen:
+                for uri in wanted:
+                    if uri in old.channels and old.channels[uri].live:
+                        view.channels[uri] = old.channels[uri].continued(last)
+                        view.seen = max(view.seen, last)
+        view.subscribed.update(wanted)
         self._snapshots(view, frame, result.get("snapshots"))
-        actions = result.get("actions")
-        for envelope in actions if isinstance(actions, list) else ():
-            if isinstance(envelope, dict):
-                self._envelope(view, frame, envelope, replayed=True)
+        for envelope in dicts(result.get("actions")):
+            self._envelope(view, frame, envelope, replayed=True)
 
-    def _snapshots(self, view: ConnectionView, frame: Frame, values: JSON) -> None:
-        for value in values if isinstance(values, list) else ():
-            if not isinstance(value, dict) or not isinstance(value.get("resource"), str):
+    def _snapshots(
+        self, view: ConnectionView, frame: Frame, values: JSON, *, live: bool = True, late: bool = False
+    ) -> None:
+        for value in dicts(values):
+            channel, state, from_seq = text(value.get("resource")), value.get("state"), whole(value.get("fromSeq"))
+            if channel is None:
                 continue
-            channel, state = value["resource"], value.get("state")
-            kind = self.kinds.get(channel) or kind_of_state(state)
+            kind = self.kinds.get(channel) or kind_of_state(state) or kind_of(channel)
             if kind is not None:
                 self.kinds.setdefault(channel, kind)
             known = view.channels.get(channel)
-            folded = known.state if known is not None and known.live else None
+            folded = None
+            if known is not None and known.live:
+                folded = known.state if from_seq is None else known.at(from_seq)
             if known is None:
                 known = view.channels[channel] = ChannelView(channel, kind)
-            known.kind = kind
-            known.reset(state, value.get("fromSeq"))
-            view.subscribed.add(channel)
+            known.kind, known.late = kind, late
+            known.reset(state, from_seq, live=live)
+            if live:
+                view.subscribed.add(channel)
+            self._see(view, from_seq)
             self._learn_chats(state)
-            snapshot = Snapshot(view.name, channel, kind, state, value.get("fromSeq"), frame, folded)
+            snapshot = Snapshot(view.name, channel, kind, state, from_seq, frame, folded)
             self.snapshots.append(snapshot)
-            for listener in self._listeners:
-                listener.snapshot(snapshot)
+            self._tell_snapshot(snapshot)
+            for seq, action in view.log.get(channel, ()):
+                self._fold(view, known, seq, action)
+
+    def _tell_snapshot(self, snapshot: Snapshot) -> None:
+        for listener in self._listeners:
+            listener.snapshot(snapshot)
 
     def _learn_chats(self, state: JSON) -> None:
-        chats = state.get("chats") if isinstance(state, dict) else None
-        for chat in chats if isinstance(chats, list) else ():
-            if isinstance(chat, dict) and isinstance(chat.get("resource"), str):
-                self.kinds.setdefault(chat["resource"], "chat")
+        for chat in chats_in(state):
+            self.kinds.setdefault(chat, "chat")
+
+    def _gone(self, channel: str | None) -> None:
+        """A session or chat is no more: nothing is owed to its views, also when its URI is used again."""
+        if channel is None:
+            return
+        gone = {channel}
+        for _, view in self.views(channel):
+            gone.update(chats_in(view.state))
+        for uri in gone:
+            for _, view in self.views(uri):
+                view.live = False
+
+    def _see(self, view: ConnectionView, number: JSON) -> None:
+        view.seen = max(view.seen, whole(number) or -1)
 
     def _envelope(self, view: ConnectionView, frame: Frame, params: dict[str, JSON], *, replayed: bool) -> None:
-        channel, action, seq = params.get("channel"), params.get("action"), params.get("serverSeq")
-        if not isinstance(channel, str) or not isinstance(action, dict):
+        channel, action, seq = text(params.get("channel")), params.get("action"), whole(params.get("serverSeq"))
+        if channel is None or not isinstance(action, dict):
             return
+        self._see(view, seq)
         known = view.channels.get(channel)
-        kind = self.kinds.get(channel) or (known.kind if known else None)
-        before = after = known.state if known is not None else None
+        kind = self.kinds.get(channel) or (known.kind if known else None) or kind_of(channel)
         rejection = params.get("rejectionReason")
-        if known is not None and kind is not None and rejection is None and isinstance(seq, int):
-            position = known.history[-1][0] if known.history else known.base
-            if seq > position and known.live:
-                after = fold(kind, before, action, view.version)
-                known.state = after
-                known.history.append((seq, after))
-                if kind == "session":
-                    self._learn_chats(after)
+        before = after = None
+        if rejection is None and seq is not None:
+            view.log.setdefault(channel, []).append((seq, action))
+            if known is not None and known.live and seq > known.position:
+                before = known.state
+                after = self._fold(view, known, seq, action)
+                if action.get("type") == "session/chatRemoved":
+                    self._gone(text(action.get("chat")))
+        elif known is not None and known.live:
+            before = after = known.state
         envelope = Envelope(
             view.name,
             channel,
             kind,
             action,
-            seq,
+            seq if seq is not None else params.get("serverSeq"),
             params.get("origin"),
             rejection,
             params,
@@ -360,6 +456,16 @@ class Tracker:
         )
         self._tell(lambda listener: listener.envelope(envelope))
 
+    def _fold(self, view: ConnectionView, known: ChannelView, seq: int, action: JSON) -> JSON:
+        """Fold what is numbered above the position of a view; the new state."""
+        kind = self.kinds.get(known.channel) or known.kind
+        if kind is not None and seq > known.position:
+            known.state = fold(kind, known.state, action, view.version)
+            known.history.append((seq, known.state))
+            if kind == "session":
+                self._learn_chats(known.state)
+        return known.state
+
     def _tell(self, event: Callable[[Listener], None]) -> None:
         for listener in self._listeners:
             event(listener)
@@ -368,3 +474,17 @@ class Tracker:
 def fold(kind: str, state: JSON, action: JSON, version: str | None) -> JSON:
     """The fold of one action; channels of a kind without a fold stay as their last snapshot."""
     return reduce(kind, state, action, version or BASELINE) if kind in REDUCERS else state
+
+
+def id_of(message: dict[str, JSON]) -> int | str | None:
+    """The id of a request or response; None when it is absent, null or of another type."""
+    identity = message.get("id")
+    return identity if isinstance(identity, str) else whole(identity)
+
+
+def _rules(version: JSON) -> str | None:
+    try:
+        return rules_for(version) if is_version(version) else None
+    except ValueError:
+        # Well formed, and its numbers are too long to be read.
+        return None

@@ -11,6 +11,11 @@ ADVICE: Mapping[str, str] = {
     "often another failure above is the cause.",
     "host-closed": "The host closed the connection in the middle. Its own log should say why.",
     "timeout": "Something that had to come did not come in time. If the host is only slow, raise --patience.",
+    "auth-required": "The host wants a token for its agent before it does this. Authenticate the host, or give the "
+    "driver agent_tokens (docs/drivers.md).",
+    "unreachable": "A connection could not be opened in the middle of the run. Look whether the host still runs.",
+    "malformed": "What the host sent has not the shape of its type; the findings on shapes say where.",
+    "nothing-seen": "The host answered nothing in this scenario.",
     "unordered": "Nothing on the wire orders the two events, so the absence of one could not be shown.",
 }
 _UNKNOWN = "The recording shows where it stopped."

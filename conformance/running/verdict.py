@@ -16,6 +16,9 @@ from conformance.oracle import Finding
 from conformance.oracle.rule import shown
 from conformance.reporting.events import Outcome
 
+# What a step raises that takes data apart which have not the shape they should have.
+_UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+
 METHOD_NOT_FOUND = -32601
 AUTH_REQUIRED = -32007
 
@@ -39,7 +42,7 @@ def ending(
     trouble: BaseException | None, step_kind: str, obligations: Sequence[str], findings: Sequence[Finding]
 ) -> Ending:
     """``trouble`` is what ended the scenario (None: every step held), ``findings`` what the oracle saw."""
-    of_steps = _of_steps(trouble, step_kind, obligations)
+    of_steps = _of_steps(trouble, step_kind, obligations, findings)
     if of_steps.outcome in ("passed", "inconclusive"):
         own = [f for f in findings if not set(obligations).isdisjoint(f.obligations)]
         if own:
@@ -47,7 +50,9 @@ def ending(
     return of_steps
 
 
-def _of_steps(trouble: BaseException | None, step_kind: str, obligations: Sequence[str]) -> Ending:
+def _of_steps(
+    trouble: BaseException | None, step_kind: str, obligations: Sequence[str], findings: Sequence[Finding]
+) -> Ending:
     if trouble is None:
         return Ending("passed")
     if isinstance(trouble, NotClaimed):
@@ -60,8 +65,20 @@ def _of_steps(trouble: BaseException | None, step_kind: str, obligations: Sequen
         if step_kind == "given" or (step_kind == "when" and not isinstance(trouble, Broken)):
             return Ending("inconclusive", _code(trouble), str(trouble))
         return Ending("failed", _code(trouble), str(trouble), _finding(trouble, obligations))
+    if isinstance(trouble, _UNREADABLE) and any(f.rule == "shapes" for f in findings):
+        return _of_malformed(step_kind, obligations, findings)
     text = "".join(traceback.format_exception(trouble))
     return Ending("error", "suite-error", text)
+
+
+def _of_malformed(step_kind: str, obligations: Sequence[str], findings: Sequence[Finding]) -> Ending:
+    """A step tripped over data that have not the shape of their type: that is the host's doing, not the suite's."""
+    seen = next(f for f in findings if f.rule == "shapes")
+    detail = f"the host sent what a step could not read: {seen.message}"
+    if step_kind != "then":
+        return Ending("inconclusive", "malformed", detail)
+    finding = Finding("step", tuple(obligations), detail, seen.expected, seen.seen, seen.frame)
+    return Ending("failed", "malformed", detail, finding)
 
 
 def _of_refusal(refused: Refused) -> Ending:

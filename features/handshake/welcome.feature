@@ -39,11 +39,6 @@ Feature: A client is welcomed whatever it leaves out or adds
       | a handshake with the required members alone |
       | a handshake with the root                   |
 
-  @AHP-INIT-030 @must
-  Scenario: The required members are enough
-    When client "N" requests a handshake with the required members alone
-    Then the version of the run is selected
-
   @AHP-INIT-019 @AHP-RPC-014 @must
   Scenario Outline: <hello> is welcome
     When client "N" requests <hello>

@@ -31,7 +31,7 @@ Feature: A token brings a waiting server to ready
 
   @AHP-MCP-048 @must
   Scenario: A good token helps a server after a refused one
-    Given a token that "vault" refuses has been pushed
+    Given "vault" was offered a token that it refuses
     When a good token for "vault" is pushed
     Then "vault" comes to the state ready
     And "vault" was not ready before the good token came

@@ -3,17 +3,19 @@ Feature: A session comes into being at the URI that its client chose
   taken must be refused, and a name whose creation failed must stay free.
 
   Background:
-    Given a session with one chat
+    Given a connected client
 
   @AHP-SESS-001 @must
   Scenario: A URI that is in use is refused
-    Given the session has a title of its own
+    Given a session with one chat
+    And the session has a title of its own
     When client "A" requests a new session at the URI of the session
     Then the request is refused with the code -32003
 
   @AHP-SESS-001 @must
   Scenario: The session that is there stays as it is
-    Given the session has a title of its own
+    Given a session with one chat
+    And the session has a title of its own
     When client "A" requests a new session at the URI of the session
     Then the session keeps its title
 
@@ -44,18 +46,21 @@ Feature: A session comes into being at the URI that its client chose
 
   @AHP-SESS-003 @must
   Scenario: The list names the session by that URI
-    Given client "A" has put a message to the agent
+    Given a session with one chat
+    And client "A" has put a message to the agent
     When another client looks at the session
     Then the list names the session by the URI that the client chose
 
   @AHP-SESS-004 @must
   Scenario: A session can be followed in the same breath
+    Given a session with one chat
     When client "A" creates a session and subscribes to it in the same breath
     Then both requests succeed
     And the answer holds the snapshot of the session
 
   @AHP-SESS-005 @must
   Scenario: The outcome of the creation is told once, if it is still open
+    Given a session with one chat
     When client "A" puts a message to the agent
     Then the session is ready, and that was said as often as it had to be
 

@@ -37,18 +37,6 @@ Feature: The state of a session is complete from the start
     When another client looks at the chat
     Then the chat is one flat object with its required members
 
-  @AHP-CHAT-003 @must
-  Scenario: A ready session has a chat
-    Given the session is ready
-    When another client looks at the session
-    Then its catalogue has a chat that can be subscribed to
-
-  @AHP-CHAT-050 @should
-  Scenario: A ready session names its default chat
-    Given the session is ready
-    When another client looks at the session
-    Then its default chat is one of the catalogue
-
   @AHP-CHAT-051 @must
   Scenario: Two sessions have no chat in common
     Given another session

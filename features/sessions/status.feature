@@ -17,6 +17,11 @@ Feature: The session list shows what the chats are doing
     Then the session comes to be listed with the status Idle
     And a fresh snapshot of the session shows the status Idle
 
+  @AHP-STAT-001 @must @needs-turn
+  Scenario: During a turn too the status is one activity value with flags
+    When a turn that is held open runs in the default chat
+    Then a fresh snapshot of the session shows a legal status
+
   @AHP-STAT-003 @must @needs-turn
   Scenario: After a turn that failed the session is in error
     When a turn that fails runs in the default chat

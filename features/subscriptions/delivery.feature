@@ -8,7 +8,7 @@ Feature: Who subscribed is told, and nobody else
   @AHP-SUB-010 @must
   Scenario Outline: A change of <channel> reaches everybody on it
     Given a client "B" that watches the session and the chat
-    When client "A" changes <channel>
+    When client "A" puts out a change of <channel>
     Then client "A" receives the change
     And client "B" receives the change
 

@@ -57,12 +57,6 @@ Feature: An accepted token resumes the blocked call
       | chat    |
       | session |
 
-  @AHP-TOOLAUTH-074 @must
-  Scenario: A token with exactly the demanded scopes satisfies the challenge
-    When a good token for "vault" is pushed with the scope "secrets.read"
-    Then the push succeeds
-    And the call is resumed
-
   @AHP-TOOLAUTH-075 @must
   Scenario: A token without scopes resolves a challenge that names some
     When a good token for "vault" is pushed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .agent_exercises import EXERCISES as AGENT_EXERCISES
 from .driving import (
     DONE,
     FAILED,
@@ -344,6 +345,7 @@ EXERCISES: Final[tuple[Act, ...]] = (
     overhear,
     turns,
     handshake,
+    *AGENT_EXERCISES,
 )
 
 

@@ -56,7 +56,11 @@ def test_the_right_host_folds_to_its_snapshots(exercise: Act, version: str) -> N
 def test_a_fault_shows(fault: Fault, right: dict[tuple[str, str], list[str]]) -> None:
     for exercise in EXERCISES:
         for version in VERSIONS:
-            if performed(exercise, Stage(fault, version=version)) != right[exercise.__name__, version]:
+            try:
+                stage = Stage(fault, version=version)
+            except AssertionError:
+                return  # so wrong that it gives no session
+            if performed(exercise, stage) != right[exercise.__name__, version]:
                 return
     pytest.fail(f"{fault.name} behaves like the right host in all exercises")
 

@@ -14,11 +14,15 @@ from . import (
     authentication,
     challenges,
     connection,
+    dispatching,
+    handshaking,
     input_needed,
     input_needed_lists,
     mcp_servers,
     server_life,
+    session_life,
     sessions,
+    subscribing,
     tool_authentication,
 )
 from .seams import Fault
@@ -36,6 +40,10 @@ FAULTS: Final[Mapping[str, Fault]] = MappingProxyType(
             server_life,
             sessions,
             connection,
+            handshaking,
+            subscribing,
+            dispatching,
+            session_life,
         )
         for fault in module.FAULTS
     }

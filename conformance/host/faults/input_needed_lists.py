@@ -8,7 +8,7 @@ from conformance.host.channels import Chat, Session
 from conformance.host.policy import Policy
 from conformance.protocol.status import IN_PROGRESS, INPUT_NEEDED, IS_ARCHIVED
 
-from .seams import Fault, altered, envelope_with, snapshot_with
+from .seams import Fault, altered, envelope_with, snapshot_with, without
 
 if TYPE_CHECKING:
     from conformance.host.channels import Channel
@@ -99,7 +99,60 @@ def _kept(host: ReferenceHost, uri: str, summary: JSON) -> JSON:
     return {**summary, "status": status | INPUT_NEEDED} if needed else summary
 
 
+def _end_unsaid(host: ReferenceHost, peer: Peer, message: JSON) -> list[JSON]:
+    """Notifications tell of needs, and never of their end."""
+    if message.get("method") != "root/sessionSummaryChanged":
+        return [message]
+    params = message["params"]
+    status = params["changes"].get("status", INPUT_NEEDED)
+    changes = params["changes"] if status & _WAITING_BIT else without(params["changes"], "status")
+    return [{**message, "params": {**params, "changes": changes}}]
+
+
+def _as_session(host: ReferenceHost, channel: Channel, action: JSON) -> list[JSON]:
+    return [{**action, "request": {**action["request"], "chat": channel.uri}}]
+
+
+def _bare(host: ReferenceHost, channel: Channel, action: JSON) -> list[JSON]:
+    """What is asked, and with which input the tool is called, is left to the chat."""
+    entry = action["request"]
+    if entry["kind"] == "chatInput":
+        entry = {**entry, "request": without(entry["request"], "questions")}
+    else:
+        entry = {**entry, "toolCall": without(entry["toolCall"], "toolInput")}
+    return [{**action, "request": entry}]
+
+
+def _needing(state: JSON) -> JSON:
+    """A chat whose turn goes on still needs input."""
+    return {**state, "status": state["status"] | INPUT_NEEDED} if state["status"] & IN_PROGRESS else state
+
+
 FAULTS: Final = (
+    Fault(
+        "every-entry-names-session",
+        "AHP-INNEED-011",
+        "chat of each entry is the URI of the session.",
+        acting=altered("session/inputNeededSet", _as_session),
+    ),
+    Fault(
+        "entries-are-bare",
+        "AHP-INPUT-020",
+        "Entries lack the questions and the input of the call.",
+        acting=altered("session/inputNeededSet", _bare),
+    ),
+    Fault(
+        "chat-keeps-need",
+        "AHP-INPUT-026",
+        "A chat shows InputNeeded for as long as its turn goes on.",
+        outgoing=snapshot_with("turns", _needing),
+    ),
+    Fault(
+        "end-of-need-unsaid",
+        "AHP-INPUT-028",
+        "The end of a need is not announced.",
+        outgoing=_end_unsaid,
+    ),
     Fault(
         "snapshot-lists-newest-first",
         "AHP-INNEED-001",

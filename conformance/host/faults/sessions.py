@@ -26,7 +26,7 @@ def _remove_all(host: ReferenceHost, channel: Channel, action: JSON) -> list[JSO
     return [{**action, "clientId": client_id} for client_id in present]
 
 
-def _status_of(change: Any) -> Any:
+def _status_of(change: Any, *, snapshots: bool = True) -> Any:
     """Sessions and their summaries with another status."""
 
     def hook(host: ReferenceHost, peer: Peer, message: JSON) -> list[JSON]:
@@ -37,6 +37,8 @@ def _status_of(change: Any) -> Any:
         if isinstance(result, dict) and "items" in result:
             items = [{**item, "status": change(item["status"])} for item in result["items"]]
             return [{**message, "result": {**result, "items": items}}]
+        if not snapshots:
+            return [message]
         return snapshot_with("lifecycle", lambda state: {**state, "status": change(state["status"])})(
             host, peer, message
         )
@@ -175,7 +177,7 @@ FAULTS: Final = (
         "list-ignores-flags",
         "AHP-STAT-011",
         "Summaries lose the read and archived flags.",
-        outgoing=_status_of(lambda status: status & 31),
+        outgoing=_status_of(lambda status: status & 31, snapshots=False),
     ),
     Fault(
         "rename-echo-without-origin",

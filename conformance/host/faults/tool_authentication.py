@@ -137,6 +137,10 @@ def _union(credential: Credential, challenge: JSON) -> bool:
     return credential.scopes is None or wanted <= set(credential.scopes)
 
 
+def _declares_too_little(credential: Credential, challenge: JSON) -> bool:
+    return credential.scopes is not None and not set(challenge.get("scopes", ())) <= set(credential.scopes)
+
+
 def _needs_scopes(credential: Credential, challenge: JSON) -> bool:
     return set(challenge.get("scopes", ())) <= set(credential.scopes or ())
 
@@ -234,10 +238,14 @@ FAULTS: Final = (
         policy={"knows_resource": lambda host, resource: True},
     ),
     Fault(
-        "scopes-ignored",
+        "too-few-scopes-go-through",
         "AHP-TOOLAUTH-034",
-        "A token declared with too few scopes releases the call.",
-        policy={"covers_scopes": lambda credential, challenge: True},
+        "A token declared with too few scopes releases the call, and the refusal of the server is taken for a success.",
+        policy={
+            "covers_scopes": lambda credential, challenge: True,
+            "accepts_token": _declares_too_little,
+            "satisfies": _declares_too_little,
+        },
     ),
     Fault(
         "only-last-call-resumed",

@@ -4,8 +4,9 @@ from conformance.oracle.rule import Rule
 
 from .convergence import Convergence
 from .delivery import Delivery, Vocabulary
+from .entries import Entries
 from .frames import Answers, MessageForm
-from .input_needed import Entries, Leftovers, StatusBit
+from .input_needed import Leftovers, StatusBit
 from .mcp import McpServers
 from .origins import Origins
 from .secrets import Secrets

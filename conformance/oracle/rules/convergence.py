@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from conformance.oracle.comparing import difference, without_nulls
+from conformance.oracle.reading import active_turn, call_in, calls_in, dicts, entries_in, member, texts
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import ChannelView, Snapshot
+from conformance.oracle.tracker import ChannelView, Envelope, Snapshot
+from conformance.protocol.status import ACTIVITY_MASK, IS_READ
 
 # What no action carries, so that fold and snapshot may rightly differ there (ambiguities A-13, A-50, AMB-12):
 # the reducers stamp modifiedAt with the clock of the client, and these members have no action at all.
@@ -30,8 +34,6 @@ _NO_ACTION = {
         "resource",
     ),
 }
-_ACTIVITY_BITS = 31
-_IS_READ = 32
 
 
 class Convergence(Rule):
@@ -48,6 +50,27 @@ class Convergence(Rule):
         "AHP-MCPS-004",
     )
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        # What actions were about, by channel: ids of entries set and removed, of servers whose state changed, and
+        # of calls that were resumed. Only a difference there is a matter of the fold of that action.
+        self._set: dict[str, set[str]] = {}
+        self._removed: dict[str, set[str]] = {}
+        self._servers: dict[str, set[str]] = {}
+        self._resumed: dict[str, set[str]] = {}
+
+    def envelope(self, envelope: Envelope) -> None:
+        if not envelope.accepted:
+            return
+        book, identity = {
+            "session/inputNeededSet": (self._set, member(envelope.get("request"), "id")),
+            "session/inputNeededRemoved": (self._removed, envelope.get("id")),
+            "session/mcpServerStateChanged": (self._servers, envelope.get("id")),
+            "chat/toolCallAuthResolved": (self._resumed, envelope.get("toolCallId")),
+        }.get(envelope.type, (None, None))
+        if book is not None:
+            book.setdefault(envelope.channel, set()).add(repr(identity))
+
     def snapshot(self, snapshot: Snapshot) -> None:
         """The same connection asked again: everything up to fromSeq came before the answer."""
         if snapshot.folded is not None and snapshot.kind in _NO_ACTION:
@@ -58,68 +81,92 @@ class Convergence(Rule):
         if not self.tracker.settled:
             return
         for snapshot in self.tracker.snapshots:
-            if snapshot.kind not in _NO_ACTION or not isinstance(snapshot.from_seq, int):
+            if snapshot.kind not in _NO_ACTION or snapshot.from_seq is None:
                 continue
             for connection, view in self.tracker.views(snapshot.channel):
                 if connection.name == snapshot.conn or connection.version != self.version(snapshot.conn):
                     continue
-                state = _at(view, snapshot.from_seq, up_to_date=view.live and not connection.closed)
+                state = _at(view, snapshot.from_seq, up_to_date=view.live and connection.fed)
                 if state is not None and state is not snapshot.state:
                     self._compare(snapshot, state, connection.name)
 
     def _compare(self, snapshot: Snapshot, fold: Any, conn: str) -> None:
-        kind = snapshot.kind or ""
-        obligations = ["AHP-SEQ-009", "AHP-SUB-006"]
-        self.watch(*obligations)
-        if kind == "session" and isinstance(snapshot.state, dict):
-            self.watch("AHP-INNEED-002", *(["AHP-INNEED-001"] if snapshot.state.get("inputNeeded") else []))
-            if snapshot.state.get("customizations"):
-                self.watch("AHP-MCPS-004")
+        kind, channel = snapshot.kind or "", snapshot.channel
+        self.watch("AHP-SEQ-009", "AHP-SUB-006")
+        if kind == "session":
+            self.watch(*(["AHP-INNEED-001"] if channel in self._set else []))
+            self.watch(*(["AHP-INNEED-002"] if channel in self._removed else []))
+            self.watch(*(["AHP-MCPS-004"] if channel in self._servers else []))
+        elif kind == "chat":
+            for call in calls_in(active_turn(snapshot.state)):
+                self.watch(*self._of_call(channel, call))
+        left, right = comparable(kind, fold), comparable(kind, snapshot.state)
         if kind == "chat":
-            shown = repr(snapshot.state)
-            self.watch(*(["AHP-TOOLAUTH-001"] if "'auth-required'" in shown else []))
-            self.watch(*(["AHP-TOOLAUTH-006"] if "'mcp'" in shown and "'running'" in shown else []))
-        difference = _difference(comparable(kind, fold), comparable(kind, snapshot.state))
-        if difference is None:
+            left, right = _same_window(left, right)
+        found = difference(left, right, self.version(snapshot.conn))
+        if found is None:
             return
-        path, folded, handed_out = difference
-        if path.startswith("$.inputNeeded"):
-            obligations += ["AHP-INNEED-001", "AHP-INNEED-002"]
-        if path.startswith("$.customizations"):
-            obligations.append("AHP-MCPS-004")
-        if "toolCall" in path:
-            obligations += ["AHP-TOOLAUTH-001"] if "'auth-required'" in repr(snapshot.state) else []
+        path, folded, handed_out = found
         self.find(
-            tuple(obligations),
-            f"the snapshot of {snapshot.channel} is not what client {conn} has folded, at {path}",
+            ("AHP-SEQ-009", "AHP-SUB-006", *self._more(snapshot, left, right, path)),
+            f"the snapshot of {channel} is not what client {conn} has folded, at {path}",
             expected=folded,
             seen=handed_out,
             frame=snapshot.frame.n,
-            once=(snapshot.channel, path),
+            once=(channel, path),
         )
+
+    def _more(self, snapshot: Snapshot, left: Any, right: Any, path: str) -> tuple[str, ...]:
+        """The obligations about the fold of single actions that a difference breaks too."""
+        if path.startswith("$.inputNeeded"):
+            return self._of_list(snapshot.channel, left, right)
+        steps = re.findall(r"\.(\w+)|\[(\d+)\]", path)
+        names = [name for name, _ in steps]
+        if names[0] == "customizations" and names[-1] in ("state", "channel") or "state" in names[1:]:
+            server = _nearest(left, steps, "mcpServer")
+            changed = repr(member(server, "id")) in self._servers.get(snapshot.channel, ())
+            return ("AHP-MCPS-004",) if names[0] == "customizations" and changed else ()
+        if names[0] == "activeTurn" and "toolCall" in names:
+            at = int(next(index for _, index in steps if index))
+            call = member(dicts(member(active_turn(left), "responseParts"))[at], "toolCall")
+            return self._of_call(snapshot.channel, call if isinstance(call, dict) else {})
+        return ()
+
+    def _of_call(self, channel: str, call: dict[str, Any]) -> tuple[str, ...]:
+        """What a call that is blocked, or runs on after a block, tells of the fold of challenge and resolution."""
+        if call.get("status") == "auth-required":
+            return ("AHP-TOOLAUTH-001",)
+        resumed = repr(call.get("toolCallId")) in self._resumed.get(channel, ())
+        return ("AHP-TOOLAUTH-006",) if resumed and call.get("status") == "running" else ()
+
+    def _of_list(self, channel: str, left: Any, right: Any) -> tuple[str, ...]:
+        folded, shown = ({repr(e.get("id")) for e in entries_in(state)} for state in (left, right))
+        removed = self._removed.get(channel, set())
+        if (shown - folded) & removed or (not folded and not shown and removed):
+            return ("AHP-INNEED-002",)
+        if folded - shown and removed:
+            return ("AHP-INNEED-001", "AHP-INNEED-002")
+        return ("AHP-INNEED-001",) if channel in self._set else ()
 
 
 def _at(view: ChannelView, seq: int, *, up_to_date: bool) -> Any:
     """The fold as of ``seq``; a view that is no longer fed tells only about what it has surely seen."""
-    if not view.history or (not up_to_date and view.history[-1][0] < seq):
-        return None
-    return view.at(seq)
+    return view.at(seq) if up_to_date or view.position >= seq else None
 
 
 def comparable(kind: str, state: Any) -> Any:
     """A state less absent members and less what no action carries."""
-    state = _without_nulls(state)
+    state = without_nulls(state)
     if not isinstance(state, dict):
         return state
     kept = {k: v for k, v in state.items() if k not in _NO_ACTION.get(kind, ())}
-    if kind == "session":
-        if isinstance(kept.get("status"), int):
-            # Flags come by actions, the activity value does not, except by inputNeeded, which has a rule of its own.
-            kept["status"] &= ~_ACTIVITY_BITS
-        if isinstance(kept.get("chats"), list):
-            kept["chats"] = [_less_time(chat) for chat in kept["chats"]]
-    if kind == "chat" and isinstance(kept.get("status"), int):
-        kept["status"] &= ~_IS_READ
+    status = kept.get("status")
+    if isinstance(status, int):
+        # Of a session the flags come by actions, the activity only by inputNeeded, which has a rule of its own.
+        # That a new turn makes it unread again, no action says (ambiguities A-14, AMB-49).
+        kept["status"] = status & ~(IS_READ if kind == "chat" else ACTIVITY_MASK | IS_READ)
+    if kind == "session" and isinstance(kept.get("chats"), list):
+        kept["chats"] = [_less_time(chat) for chat in kept["chats"]]
     return kept
 
 
@@ -127,41 +174,16 @@ def _less_time(chat: Any) -> Any:
     return {k: v for k, v in chat.items() if k != "modifiedAt"} if isinstance(chat, dict) else chat
 
 
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
-    if isinstance(value, list):
-        return [_without_nulls(v) for v in value]
-    return value
-
-
-def _difference(left: Any, right: Any, path: str = "$") -> tuple[str, Any, Any] | None:
-    """The first place where two values differ, with both values there."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        for key in (*left, *(k for k in right if k not in left)):
-            if key not in left or key not in right:
-                return f"{path}.{key}", left.get(key, "absent"), right.get(key, "absent")
-            found = _difference(left[key], right[key], f"{path}.{key}")
-            if found is not None:
-                return found
-        return None
-    if isinstance(left, list) and isinstance(right, list):
-        for place, (one, other) in enumerate(zip(left, right, strict=False)):
-            found = _difference(one, other, f"{path}[{place}]")
-            if found is not None:
-                return found
-        return None if len(left) == len(right) else (path, left, right)
-    return None if left == right and type(left) is type(right) else _scalar(path, left, right)
-
-
-def _scalar(path: str, left: Any, right: Any) -> tuple[str, Any, Any] | None:
-    numbers = isinstance(left, int | float) and isinstance(right, int | float)
-    return (
-        None
-        if numbers and left == right and isinstance(left, bool) == isinstance(right, bool)
-        else (
-            path,
-            left,
-            right,
-        )
-    )
+def _same_window(left: Any, right: Any) -> tuple[Any, Any]:
+    """Two states of a chat less the older turns that one of them was handed out without."""
+    if member(left, "turnsNextCursor") is None and member(right, "turnsNextCursor") is None:
+        return left, right
+    turns = [member(state, "turns") for state in (left, right)]
+    if not all(isinstance(t, list) for t in turns):
+        return left, right
+    shared = min(len(t) for t in turns)
+    cut = [
+        {k: v for k, v in {**state, "turns": t[len(t) - shared :]}.items() if k != "turnsNextCursor"}
+        for state, t in zip((left, right), turns, strict=True)
+    ]
+    return cut[0], cut[1]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.oracle.reading import member, text
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Notification, Reply, Request
-from conformance.protocol import ACTIONS, METHODS, ROOT_URI, is_known_action, is_known_method
+from conformance.protocol import ACTIONS, METHODS, is_known_action, is_known_method, is_misdated
 from conformance.wire.frames import Frame
 
+from .frames import is_forwarded
 from .sequence import origin_of
 
 
@@ -20,19 +22,21 @@ class Delivery(Rule):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        # Per connection: channels ever subscribed or asked for, and those left with the request that proves it.
+        # Per connection and channel that was left: the request made after it, and in the end "confirmed".
         self._left: dict[tuple[str, str], int | str | None] = {}
+        self._confirmed: set[tuple[str, str]] = set()
 
     def frame(self, frame: Frame) -> None:
-        message = frame.msg
-        if frame.dir == "out" and isinstance(message, dict) and message.get("method") == "unsubscribe":
-            channel = (message.get("params") or {}).get("channel")
-            if isinstance(channel, str):
+        if frame.dir == "out" and member(frame.msg, "method") == "unsubscribe":
+            channel = text(member(member(frame.msg, "params"), "channel"))
+            if channel is not None:
                 self._left[(frame.conn, channel)] = None
 
     def request(self, request: Request) -> None:
-        if request.method == "subscribe":
-            self._left.pop((request.conn, request.params.get("channel")), None)
+        channel = text(request.params.get("channel"))
+        if request.method == "subscribe" and channel is not None:
+            self._left.pop((request.conn, channel), None)
+            self._confirmed.discard((request.conn, channel))
         for place, fence in self._left.items():
             if place[0] == request.conn and fence is None:
                 self._left[place] = request.id
@@ -41,33 +45,46 @@ class Delivery(Rule):
         # The answer to a request made after unsubscribe shows that the host has taken it in.
         if reply.request is None:
             return
-        for place, fence in list(self._left.items()):
+        for place, fence in self._left.items():
             if place[0] == reply.conn and fence is not None and fence == reply.request.id:
-                self._left[place] = "confirmed"
+                self._confirmed.add(place)
 
     def envelope(self, envelope: Envelope) -> None:
-        if origin_of(envelope) is not None and (
-            envelope.origin["clientId"] == self.tracker.connection(envelope.conn).client_id
-        ):
+        who = origin_of(envelope)
+        if who is not None and who[0] == self.tracker.connection(envelope.conn).client_id:
             # The echo of one's own dispatch may come without a subscription (ambiguity A-22).
             return
+        if envelope.accepted:
+            self._bystanders(envelope.conn, envelope.channel, "AHP-SUB-009")
+        self.watch("AHP-SEQ-019")
         self._judge(envelope.conn, envelope.channel, envelope.message, envelope.frame, "AHP-SUB-009")
 
     def notification(self, notification: Notification) -> None:
-        params = notification.params
-        if notification.method.startswith("root/") or notification.method == "auth/required":
-            channel = params.get("channel")
-            if isinstance(channel, str) and notification.method != "root/progress":
-                self._judge(notification.conn, channel, params, notification.frame, "AHP-SUB-021")
+        if not notification.method.startswith("root/") and notification.method != "auth/required":
+            return
+        channel = text(notification.params.get("channel"))
+        # Progress goes to whoever gave the token, subscribed or not.
+        if channel is not None and notification.method != "root/progress":
+            self._bystanders(notification.conn, channel, "AHP-SUB-021")
+            self._judge(notification.conn, channel, notification.params, notification.frame, "AHP-SUB-021")
+
+    def _bystanders(self, conn: str, channel: str, obligation: str) -> None:
+        """The rule is put to the test when somebody is there who must not get the message."""
+        for other in self.tracker.connections.values():
+            if other.name == conn or not other.fed or other.version is None or channel in other.asked:
+                continue
+            if channel not in other.subscribed:
+                self.watch(obligation)
+                if (other.name, channel) in self._confirmed:
+                    self.watch("AHP-SUB-007")
 
     def _judge(self, conn: str, channel: str, seen: Any, frame: Frame, obligation: str) -> None:
         view = self.tracker.connection(conn)
-        self.watch(obligation)
         if channel in view.subscribed or view.asked.get(channel):
             return
         if (conn, channel) in self._left:
-            self.watch("AHP-SUB-007")
-            if self._left[(conn, channel)] == "confirmed":
+            # What was on its way when the client left may still arrive.
+            if (conn, channel) in self._confirmed:
                 self.find(
                     "AHP-SUB-007",
                     "a message of a channel that the client has left",
@@ -79,7 +96,7 @@ class Delivery(Rule):
         same = channel.rstrip("/").lower()
         twins = [uri for uri in view.subscribed if uri.rstrip("/").lower() == same]
         self.find(
-            "AHP-SEQ-019" if twins else obligation,
+            "AHP-SEQ-019" if twins and obligation == "AHP-SUB-009" else obligation,
             "a message names its channel in another way than the subscription"
             if twins
             else "a message of a channel that the client has not subscribed to",
@@ -99,14 +116,17 @@ class Vocabulary(Rule):
         version = self.version(envelope.conn)
         if version is None or not envelope.type:
             return
-        self.watch("AHP-VER-001", "AHP-SUB-020")
-        if not is_known_action(envelope.type, version) and envelope.accepted and not _own(envelope.type):
+        self.watch("AHP-VER-001")
+        # A host that goes by the published registry may take an action for older than it is.
+        unknown = not is_known_action(envelope.type, version) and not is_misdated(envelope.type, version)
+        if unknown and envelope.accepted and not _own(envelope.type):
             self.find(
                 "AHP-VER-001",
                 f"{envelope.type} is no action of {version}",
                 expected=f"an action type of {version}",
                 seen=envelope.message,
                 frame=envelope.frame.n,
+                once=(envelope.channel, repr(envelope.seq), version),
             )
         known = ACTIONS.get(envelope.type)
         if known is not None and envelope.kind is not None and envelope.accepted:
@@ -118,24 +138,27 @@ class Vocabulary(Rule):
                     expected=f"a {known.channel} channel",
                     seen=envelope.message,
                     frame=envelope.frame.n,
+                    once=(envelope.channel, repr(envelope.seq)),
                 )
-        repeated = {"session", "terminal"} & envelope.action.keys()
-        if repeated and envelope.type.split("/")[0] in ("session", "chat", "terminal"):
-            self.find(
-                "AHP-SUB-020",
-                "an action repeats its channel",
-                expected="no member session or terminal",
-                seen=envelope.message,
-                frame=envelope.frame.n,
-            )
+        # In the echo of a client's action the member may be the client's own.
+        if envelope.origin is None and envelope.type.split("/")[0] in ("session", "chat", "terminal"):
+            self.watch("AHP-SUB-020")
+            if {"session", "terminal"} & envelope.action.keys():
+                self.find(
+                    "AHP-SUB-020",
+                    "an action repeats its channel",
+                    expected="no member session or terminal",
+                    seen=envelope.message,
+                    frame=envelope.frame.n,
+                    once=(envelope.channel, repr(envelope.seq)),
+                )
 
     def notification(self, notification: Notification) -> None:
         version = self.version(notification.conn)
         if version is None:
             return
         self.watch("AHP-VER-004")
-        on_mcp_channel = str(notification.params.get("channel", ROOT_URI)).startswith("mcp:")
-        if not is_known_method(notification.method, version) and not on_mcp_channel:
+        if not is_known_method(notification.method, version) and not is_forwarded(notification.frame.msg):
             known = METHODS.get(notification.method)
             if known is None and _own(notification.method):
                 return

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.oracle.reading import member, text, whole
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Reply, Request
-from conformance.wire.frames import Frame
+from conformance.protocol import METHODS
+from conformance.wire.frames import Frame, encode
 
 
 class MessageForm(Rule):
@@ -58,12 +59,20 @@ class MessageForm(Rule):
                 seen=message.get("jsonrpc"),
                 frame=frame.n,
             )
+        method = message.get("method")
         if "method" not in message:
             self._response(frame, message)
-        elif "id" not in message:
+        elif not isinstance(method, str):
+            self.find(
+                "AHP-RPC-006",
+                "a message whose method is no string",
+                expected="a request, a response or a notification",
+                seen=message,
+                frame=frame.n,
+            )
+        elif "id" not in message and not is_forwarded(message):
             self.watch("AHP-RPC-011")
-            params = message.get("params")
-            if not isinstance(params, dict) or not isinstance(params.get("channel"), str):
+            if text(member(message.get("params"), "channel")) is None:
                 self.find(
                     "AHP-RPC-011",
                     "a notification without channel",
@@ -85,8 +94,7 @@ class MessageForm(Rule):
             )
         elif "error" in message and not (
             isinstance(error, dict)
-            and isinstance(error.get("code"), int)
-            and not isinstance(error.get("code"), bool)
+            and whole(error.get("code")) is not None
             and isinstance(error.get("message"), str)
         ):
             self.find(
@@ -98,6 +106,12 @@ class MessageForm(Rule):
             )
 
 
+def is_forwarded(message: dict[str, Any]) -> bool:
+    """Whether a notification is one of an MCP server's, passed on; its channel may stand beside params (AMB-42)."""
+    channel = text(member(message.get("params"), "channel")) or text(message.get("channel")) or ""
+    return channel.startswith("mcp:") and message.get("method") not in METHODS
+
+
 class Answers(Rule):
     """Each request gets one answer, under its own id."""
 
@@ -107,27 +121,85 @@ class Answers(Rule):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         # Per connection and id: requests sent less answers received. An id may be used again by a careless client.
-        self._open: dict[tuple[str, int | str], int] = {}
+        self._open: dict[tuple[str, str], int] = {}
+        self._sent: dict[tuple[str, str], tuple[str | None, int]] = {}
+        # Per connection: the last request that was answered, and what the suite sent that is no message at all.
+        self._answered: dict[str, int] = {}
+        self._unreadable: dict[str, list[str]] = {}
 
-    def request(self, request: Request) -> None:
-        key = (request.conn, request.id)
-        self._open[key] = self._open.get(key, 0) + 1
+    def frame(self, frame: Frame) -> None:
+        if frame.kind == "close":
+            return
+        if frame.dir == "out":
+            self._out(frame)
+        elif isinstance(frame.msg, dict) and "method" not in frame.msg:
+            self._in(frame, frame.msg)
 
-    def reply(self, reply: Reply) -> None:
-        identity = reply.frame.msg.get("id")
+    def _out(self, frame: Frame) -> None:
+        if frame.kind != "json":
+            self._unreadable.setdefault(frame.conn, []).append(frame.raw or "")
+            return
+        batch = frame.msg if isinstance(frame.msg, list) else [frame.msg]
+        for message in batch:
+            method = message.get("method") if isinstance(message, dict) else None
+            if isinstance(message, dict) and message.get("id") is not None:
+                if "result" not in message and "error" not in message:
+                    key = (frame.conn, _written(message["id"]))
+                    self._open[key] = self._open.get(key, 0) + 1
+                    self._sent[key] = (method if isinstance(method, str) else None, frame.n)
+            elif isinstance(method, str) and isinstance(message, dict) and "id" not in message:
+                continue
+            else:
+                self._unreadable.setdefault(frame.conn, []).append("")
+        if isinstance(frame.msg, list) or member(frame.msg, "jsonrpc") != "2.0":
+            self._unreadable.setdefault(frame.conn, []).append("")
+
+    def _in(self, frame: Frame, message: dict[str, Any]) -> None:
+        identity = message.get("id")
         if identity is None:
-            # What could not be read has no id to answer under (JSON-RPC 2.0 section 5).
+            if message.get("error") is not None and frame.conn in self._unreadable:
+                # What could not be read has no id to answer under (JSON-RPC 2.0 section 5, ambiguity A-30).
+                return
+            self._find(frame, "AHP-RPC-022", "an answer without an id")
             return
-        key = (reply.conn, identity) if isinstance(identity, int | str) else None
-        if key is not None and self._open.get(key, 0) > 0:
+        key = (frame.conn, _written(identity))
+        if self._open.get(key, 0) > 0:
             self._open[key] -= 1
+            self._answered[frame.conn] = max(self._sent[key][1], self._answered.get(frame.conn, -1))
             self.watch("AHP-RPC-001", "AHP-RPC-022")
-            return
-        known = key is not None and key in self._open
+        elif key in self._open:
+            self._find(frame, "AHP-RPC-001", "a second answer to one request")
+        elif not any(key[1] in raw for raw in self._unreadable.get(frame.conn, ())):
+            # A host may read what this suite cannot, such as NaN, and find an id in it.
+            self._find(frame, "AHP-RPC-022", "an answer to nothing that was asked")
+
+    def end(self) -> None:
+        """What needs no work is answered before what was asked later."""
+        for (conn, identity), count in self._open.items():
+            method, frame = self._sent[(conn, identity)]
+            quick = method is not None and (method == "ping" or method not in METHODS)
+            if not quick or count < 1 or not self.tracker.settled or not self.tracker.connection(conn).fed:
+                continue
+            if frame < self._answered.get(conn, -1):
+                self.find(
+                    "AHP-RPC-001",
+                    f"{method} was never answered",
+                    expected=f"a response with the id {identity}, ahead of those to later requests",
+                    seen="none up to the end",
+                    frame=frame,
+                )
+
+    def _find(self, frame: Frame, obligation: str, message: str) -> None:
         self.find(
-            "AHP-RPC-001" if known else "AHP-RPC-022",
-            "a second answer to one request" if known else "an answer to nothing that was asked",
+            obligation,
+            message,
             expected="one response for each request, with its id",
-            seen=reply.frame.msg,
-            frame=reply.frame.n,
+            seen=frame.msg,
+            frame=frame.n,
         )
+
+
+def _written(identity: Any) -> str:
+    """An id as JSON text, so that any value can be one; 1 and 1.0 are the same number."""
+    number = whole(identity)
+    return encode(identity if number is None else number)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.oracle.comparing import difference, without_nulls
+from conformance.oracle.reading import member, text
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Dispatch, Envelope
 from conformance.protocol import client_may_dispatch
@@ -43,7 +45,8 @@ class Origins(Rule):
         self._dispatched: dict[tuple[str, int], list[Dispatch]] = {}
         self._echoed: set[tuple[str, str, int]] = set()
         self._order: dict[tuple[str, str], int] = {}
-        self._fate: dict[tuple[str, int], bool] = {}
+        # Whether each dispatch was accepted, with the connection that first told it.
+        self._fate: dict[tuple[str, int], tuple[bool, str]] = {}
 
     def dispatch(self, dispatch: Dispatch) -> None:
         if dispatch.client_id is not None and isinstance(dispatch.client_seq, int):
@@ -61,15 +64,17 @@ class Origins(Rule):
             )
         self._rejection(envelope)
         who = origin_of(envelope)
-        if who is not None and envelope.accepted:
-            self._host_only(envelope, who)
         if who is None:
             if envelope.type in _OWN:
                 self.watch(_OWN[envelope.type])
             if envelope.accepted and envelope.type.startswith(("chat/", "session/")):
                 self.watch("AHP-SEQ-004")
-            return
-        self._answers(envelope, who)
+        elif self._is_ours(who[0]) and not (envelope.accepted and self._host_only(envelope, who)):
+            self._answers(envelope, who)
+
+    def _is_ours(self, client_id: str) -> bool:
+        """Whether this recording holds everything that the client ever dispatched."""
+        return any(c.client_id == client_id and c.began for c in self.tracker.connections.values())
 
     def _rejection(self, envelope: Envelope) -> None:
         if "rejectionReason" not in envelope.message:
@@ -85,48 +90,57 @@ class Origins(Rule):
                 frame=envelope.frame.n,
             )
 
-    def _host_only(self, envelope: Envelope, who: tuple[str, int]) -> None:
+    def _host_only(self, envelope: Envelope, who: tuple[str, int]) -> bool:
+        """Whether the host names a client as the origin of what only hosts may say."""
         version = self.version(envelope.conn)
         if version is None or client_may_dispatch(envelope.type, version):
-            return
-        dispatched = self._dispatched.get(who, [])
-        if any(_type(d) == envelope.type for d in dispatched):
+            return False
+        if any(_type(d) == envelope.type for d in self._dispatched.get(who, [])):
             # The client did dispatch it, and it should have been refused: another rule's matter.
-            return
-        self.watch("AHP-SEQ-004")
+            return False
         self.find(
             tuple(dict.fromkeys((_OWN.get(envelope.type, "AHP-SEQ-004"), "AHP-SEQ-004"))),
             f"{envelope.type} names a client as its origin",
             expected="no origin",
             seen=envelope.message,
             frame=envelope.frame.n,
+            once=(envelope.channel, repr(envelope.seq)),
         )
+        return True
 
     def _answers(self, envelope: Envelope, who: tuple[str, int]) -> None:
-        dispatched = self._dispatched.get(who)
-        if not dispatched:
-            return
-        mine = self.tracker.connection(envelope.conn).client_id == who[0]
+        dispatched = self._dispatched.get(who, [])
         # One clientSeq used twice by a client counts as two dispatches (ambiguity A-46).
         if len(dispatched) > 1:
             return
-        sent = dispatched[0]
-        if mine:
-            self._own_echo(envelope, who)
         self.watch("AHP-SEQ-005")
-        if _type(sent) != envelope.type or sent.channel != envelope.channel:
-            if client_may_dispatch(envelope.type, self.version(envelope.conn) or "0.6.0"):
-                self.find(
-                    "AHP-SEQ-005",
-                    "an envelope names a dispatch of another action as its origin",
-                    expected={"channel": sent.channel, "action": sent.action},
-                    seen=envelope.message,
-                    frame=envelope.frame.n,
-                )
+        if not dispatched or _type(dispatched[0]) != envelope.type or dispatched[0].channel != envelope.channel:
+            self._misnamed(envelope, who, dispatched)
             return
-        if envelope.accepted:
-            self._same_members(envelope, sent)
+        if self.tracker.connection(envelope.conn).client_id == who[0]:
+            self._own_echo(envelope, who)
+        if envelope.accepted and isinstance(dispatched[0].action, dict):
+            self._same_members(envelope, dispatched[0])
         self._one_fate(envelope, who)
+
+    def _misnamed(self, envelope: Envelope, who: tuple[str, int], dispatched: list[Dispatch]) -> None:
+        """No such dispatch: either the origin of one is told wrong, or the host speaks in a client's name."""
+        meant = [
+            d
+            for (client, _), several in self._dispatched.items()
+            for d in several
+            if client == who[0] and _type(d) == envelope.type
+        ]
+        self.find(
+            "AHP-SEQ-005" if meant else "AHP-SEQ-004",
+            "the echo of a dispatch names another one as its origin"
+            if meant
+            else "an envelope names a client as its origin that dispatched no such action",
+            expected={"clientSeq": [d.client_seq for d in meant]} if meant else "no origin",
+            seen={"envelope": envelope.message, "dispatched": [d.action for d in dispatched]},
+            frame=envelope.frame.n,
+            once=(envelope.channel, repr(envelope.seq)),
+        )
 
     def _own_echo(self, envelope: Envelope, who: tuple[str, int]) -> None:
         self.watch("AHP-SEQ-007", "AHP-SEQ-008")
@@ -154,26 +168,25 @@ class Origins(Rule):
 
     def _same_members(self, envelope: Envelope, sent: Dispatch) -> None:
         self.watch("AHP-SEQ-015")
-        if not isinstance(sent.action, dict):
-            return
-        changed = [
-            member
-            for member, value in sent.action.items()
-            if member not in _REWRITABLE and value is not None and envelope.action.get(member) != value
-        ]
-        if changed:
+        wanted = {k: v for k, v in without_nulls(sent.action).items() if k not in _REWRITABLE}
+        found = difference(wanted, without_nulls(envelope.action), self.version(envelope.conn), contained=True)
+        if found is not None:
+            path, dispatched, echoed = found
             self.find(
                 "AHP-SEQ-015",
-                f"the accepted echo has other values of {', '.join(changed)}",
-                expected={m: sent.action[m] for m in changed},
-                seen={m: envelope.action.get(m) for m in changed},
+                f"the accepted echo is not what was dispatched, at {path}",
+                expected=dispatched,
+                seen=echoed,
                 frame=envelope.frame.n,
+                once=(envelope.channel, repr(envelope.seq)),
             )
 
     def _one_fate(self, envelope: Envelope, who: tuple[str, int]) -> None:
+        accepted, first = self._fate.setdefault(who, (envelope.accepted, envelope.conn))
+        if first == envelope.conn:
+            return
         self.watch("AHP-SEQ-018")
-        fate = self._fate.setdefault(who, envelope.accepted)
-        if fate != envelope.accepted:
+        if accepted != envelope.accepted:
             self.find(
                 "AHP-SEQ-018",
                 "one client got the action as accepted and another one as rejected",
@@ -183,5 +196,5 @@ class Origins(Rule):
             )
 
 
-def _type(dispatch: Dispatch) -> Any:
-    return dispatch.action.get("type") if isinstance(dispatch.action, dict) else None
+def _type(dispatch: Dispatch) -> str:
+    return text(member(dispatch.action, "type")) or ""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.oracle.reading import JSON, member
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Request
 from conformance.wire.frames import Frame, encode
+
+# A shorter token may stand in any text by chance.
+_SHORTEST = 8
 
 
 class Secrets(Rule):
@@ -19,29 +22,59 @@ class Secrets(Rule):
         super().__init__(*args)
         self._pushed: set[str] = set()
 
-    def request(self, request: Request) -> None:
-        token = request.params.get("token")
-        if request.method == "authenticate" and isinstance(token, str) and token:
-            self._pushed.add(token)
-
     def frame(self, frame: Frame) -> None:
-        if frame.dir != "in" or frame.kind == "close" or not self._pushed:
+        if frame.kind == "close":
             return
+        if frame.dir == "out":
+            self._out(frame)
+        elif self._pushed:
+            self._in(frame)
+
+    def _out(self, frame: Frame) -> None:
+        if member(frame.msg, "method") == "authenticate":
+            token = member(member(frame.msg, "params"), "token")
+            if isinstance(token, str) and len(token) >= _SHORTEST:
+                self._pushed.add(token)
+        elif self._pushed:
+            # What the suite itself says aloud, as in a prompt, may be repeated.
+            text = _text_of(frame)
+            self._pushed -= {token for token in self._pushed if _stands_in(token, text)}
+
+    def _in(self, frame: Frame) -> None:
+        text = _text_of(frame)
         self.watch("AHP-AUTH-013")
-        text = encode(frame.msg) if frame.kind == "json" else frame.raw or ""
-        if "authRequired" in text or "auth-required" in text:
-            self.watch("AHP-TOOLAUTH-019", "AHP-MCP-023")
-        for token in self._pushed:
-            if token in text:
-                broken = ["AHP-AUTH-013"]
-                if "auth-required" in text or "toolCallAuthRequired" in text or "toolAuthentication" in text:
-                    broken.append("AHP-TOOLAUTH-019")
-                if '"authRequired"' in text:
-                    broken.append("AHP-MCP-023")
+        if '"auth-required"' in text or "toolCallAuthRequired" in text:
+            self.watch("AHP-TOOLAUTH-019")
+        if '"authRequired"' in text:
+            self.watch("AHP-MCP-023")
+        for token in sorted(self._pushed):
+            if _stands_in(token, text):
                 self.find(
-                    tuple(broken),
+                    ("AHP-AUTH-013", *sorted(_places(frame.msg, token))),
                     "a token that a client pushed came back",
                     expected="no token",
-                    seen=text.replace(token, "«token»"),
+                    seen=text.replace(token, "«token»").replace(encode(token)[1:-1], "«token»"),
                     frame=frame.n,
                 )
+
+
+def _text_of(frame: Frame) -> str:
+    return encode(frame.msg) if frame.kind == "json" else frame.raw or ""
+
+
+def _stands_in(token: str, text: str) -> bool:
+    return token in text or encode(token)[1:-1] in text
+
+
+def _places(value: JSON, token: str, inside: str | None = None) -> set[str]:
+    """The obligations about the places where a token stands: a challenge of a call, or one of a server."""
+    if isinstance(value, dict):
+        if value.get("kind") == "authRequired":
+            inside = "AHP-MCP-023"
+        found = set()
+        for name, part in value.items():
+            found |= _places(part, token, "AHP-TOOLAUTH-019" if name == "auth" else inside)
+        return found
+    if isinstance(value, list):
+        return set().union(*(_places(part, token, inside) for part in value))
+    return {inside} if inside is not None and isinstance(value, str) and token in value else set()

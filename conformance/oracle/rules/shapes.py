@@ -10,17 +10,23 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from conformance.oracle.reading import active_turn, calls_in, dicts, entries_in, member, servers_in, text, texts, whole
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Notification, Reply, Snapshot
+from conformance.oracle.tracker import Dispatch, Envelope, Notification, Reply, Snapshot
 from conformance.protocol import (
+    BASELINE,
     Violation,
     action_violations,
     error_data_violations,
     is_known_action,
+    is_version,
     params_violations,
     result_violations,
+    rules_for,
     state_violations,
 )
+
+from .sequence import origin_of
 
 # Which obligation speaks of a place in a state, the most specific first. A pattern is searched in the JSONPath.
 _ENTRIES = {
@@ -75,6 +81,10 @@ _NOTIFICATIONS = {
 }
 
 
+# States are judged as snapshots, by the kind of their channel, and replayed actions as envelopes.
+_JUDGED_ELSEWHERE = re.compile(r"\.state\b|^\$\.actions\[\d+\]\.action\b")
+
+
 class Shapes(Rule):
     """Snapshots, actions, results, error data and notifications have the shape of their type."""
 
@@ -103,6 +113,18 @@ class Shapes(Rule):
         )
     )
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        # What clients dispatched in the shape of its type, and what they did not.
+        self._wellformed: dict[tuple[str, int], bool] = {}
+
+    def dispatch(self, dispatch: Dispatch) -> None:
+        version = self.version(dispatch.conn)
+        if version is not None and dispatch.client_id is not None and isinstance(dispatch.client_seq, int):
+            who = (dispatch.client_id, dispatch.client_seq)
+            fine = not action_violations(version, dispatch.action)
+            self._wellformed[who] = fine and self._wellformed.get(who, True)
+
     def snapshot(self, snapshot: Snapshot) -> None:
         version = self.version(snapshot.conn)
         if version is None or snapshot.kind is None:
@@ -123,76 +145,82 @@ class Shapes(Rule):
             return
         if kind == "session":
             self.watch("AHP-SESS-008", "AHP-STAT-001", "AHP-ACTC-012", "AHP-CHAT-049", "AHP-INNEED-002")
-            for entry in _dicts(state.get("inputNeeded")):
-                self.watch("AHP-INPUT-029", _ENTRIES.get(str(entry.get("kind")), "AHP-INPUT-029"))
-            for entry in _dicts(state.get("customizations")):
-                if entry.get("type") == "mcpServer":
-                    self.watch("AHP-MCP-001", "AHP-MCPS-002")
+            for entry in entries_in(state):
+                self.watch("AHP-INPUT-029", _ENTRIES.get(text(entry.get("kind")) or "", "AHP-INPUT-029"))
+            if servers_in(state):
+                self.watch("AHP-MCP-001", "AHP-MCPS-002")
         elif kind == "chat":
             self.watch("AHP-CHAT-001", "AHP-CHAT-035", "AHP-TURN-040")
-            if "toolCall" in repr(state):
+            calls = [call for turn in (*dicts(state.get("turns")), active_turn(state)) for call in calls_in(turn)]
+            if calls:
                 self.watch("AHP-TOOL-029")
-            if "'auth-required'" in repr(state):
+            if any(call.get("status") == "auth-required" for call in calls):
                 self.watch("AHP-TOOLAUTH-062", "AHP-TOOLAUTH-063")
         elif kind == "root":
             self.watch("AHP-ROOT-001")
 
     def envelope(self, envelope: Envelope) -> None:
         version = self.version(envelope.conn)
-        if version is None or not envelope.accepted or not is_known_action(envelope.type, version):
+        if version is None or not is_known_action(envelope.type, version):
             return
-        obligations = self._of_action(envelope, version)
+        who = origin_of(envelope)
+        # What a client dispatched malformed must not come back as accepted.
+        malformed = who is not None and not self._wellformed.get(who, True)
+        if not envelope.accepted:
+            self.watch(*(["AHP-DISP-001"] if malformed else []))
+            return
+        obligations = ("AHP-DISP-001",) if malformed else self._of_action(envelope, version)
         self.watch(*obligations)
         found = action_violations(version, envelope.action)
         if found:
-            if isinstance(envelope.origin, dict):
-                # What a client dispatched malformed must not come back as accepted.
-                obligations = ("AHP-DISP-001",)
-            self._report(obligations, f"{envelope.type} is not what its type demands", found, envelope.frame.n)
+            self._report(
+                obligations,
+                f"{envelope.type} is not what its type demands",
+                found,
+                envelope.frame.n,
+                once=(envelope.channel, repr(envelope.seq), version),
+            )
 
     def _of_action(self, envelope: Envelope, version: str) -> tuple[str, ...]:
         if envelope.type == "session/inputNeededSet":
-            request = envelope.get("request")
-            kind = request.get("kind") if isinstance(request, dict) else None
-            own = _ENTRIES.get(kind) if isinstance(kind, str) else None
-            return (own,) if own else ("AHP-INPUT-029",)
+            kind = text(member(envelope.get("request"), "kind"))
+            return (_ENTRIES.get(kind or "", "AHP-INPUT-029"),)
         if envelope.type == "chat/error":
             return ("AHP-CHAT-101",) if version >= "0.9.0" else ("AHP-TURN-038",)
         return (_ACTIONS.get(envelope.type, "AHP-SEQ-003"),)
 
     def reply(self, reply: Reply) -> None:
-        version = self.version(reply.conn)
         if reply.request is None:
             return
+        version = self.version(reply.conn)
+        if version is None and reply.request.method == "initialize":
+            # A result that names no version is judged by the one that was asked for.
+            version = _offered(reply.request.params)
         if isinstance(reply.error, dict):
-            self._error(reply, version or "0.6.0")
+            self._error(reply, version or BASELINE)
         elif version is not None and "result" in reply.frame.msg:
             self._result(reply, version)
 
     def _error(self, reply: Reply, version: str) -> None:
-        code = reply.error.get("code")
-        if code in _ERRORS:
-            data = reply.error.get("data")
-            if code == -32007 or data is not None:
-                self.watch(_ERRORS[code])
-            found = error_data_violations(version, code, data)
-            if found:
-                self._report((_ERRORS[code],), f"the data of the error {code} are wrong", found, reply.frame.n)
+        code = whole(reply.error.get("code"))
+        if code not in _ERRORS:
+            return
+        data = reply.error.get("data")
+        if code == -32007 or data is not None:
+            self.watch(_ERRORS[code])
+        found = error_data_violations(version, code, data)
+        if found:
+            self._report((_ERRORS[code],), f"the data of the error {code} are wrong", found, reply.frame.n)
 
     def _result(self, reply: Reply, version: str) -> None:
         assert reply.request is not None
         method = reply.request.method
-        found = [
-            v
-            for v in result_violations(version, method, reply.result)
-            # States are judged as snapshots, by the kind of their channel.
-            if ".state" not in v.path
-        ]
+        found = [v for v in result_violations(version, method, reply.result) if not _JUDGED_ELSEWHERE.search(v.path)]
         places: Sequence[tuple[str, str]] = ((r"", "AHP-RPC-018"),)
         if method == "initialize":
             places = _INITIALIZE
             members = reply.result if isinstance(reply.result, dict) else {}
-            self.watch("AHP-INIT-003", *(o for p, o in _INITIALIZE if p and p[4:] in members))
+            self.watch("AHP-INIT-003", *(o for p, o in _INITIALIZE if p and p.rpartition(".")[2] in members))
         elif method == "listSessions":
             places = ((r"", "AHP-LIST-001"),)
             self.watch("AHP-LIST-001")
@@ -221,13 +249,16 @@ class Shapes(Rule):
                 obligations, f"{notification.method} is not what its type demands", found, notification.frame.n
             )
 
-    def _report(self, obligations: tuple[str, ...], message: str, found: Iterable[Violation], frame: int) -> None:
+    def _report(
+        self, obligations: tuple[str, ...], message: str, found: Iterable[Violation], frame: int, once: Any = None
+    ) -> None:
         self.find(
             obligations,
             message,
             expected="the shape of the type in the negotiated version",
             seen="; ".join(str(v) for v in found),
             frame=frame,
+            once=once,
         )
 
 
@@ -248,22 +279,29 @@ def _by_obligation(
 
 def _entry_obligation(path: str, state: Any) -> str:
     match = re.match(r"\$\.inputNeeded\[(\d+)\]", path)
-    entry = state["inputNeeded"][int(match[1])] if match else None
-    kind = entry.get("kind") if isinstance(entry, dict) else None
-    return _ENTRIES.get(kind, "AHP-INPUT-029") if isinstance(kind, str) else "AHP-INPUT-029"
+    entry = _at(member(state, "inputNeeded"), match[1]) if match else None
+    return _ENTRIES.get(text(member(entry, "kind")) or "", "AHP-INPUT-029")
 
 
 def _is_auth_required(path: str, state: Any) -> bool:
     """Whether the tool call that a path leads into is auth-required."""
     value = state
-    for member, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
-        value = value.get(member) if member and isinstance(value, dict) else value
-        if index and isinstance(value, list):
-            value = value[int(index)]
-        if member == "toolCall":
+    for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
+        value = member(value, name) if name else _at(value, index)
+        if name == "toolCall":
             break
-    return isinstance(value, dict) and value.get("status") == "auth-required"
+    return member(value, "status") == "auth-required"
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
+def _at(value: Any, index: str) -> Any:
+    """An entry of an array by the index in a path, None when there is none."""
+    place = int(index) if len(index) < 10 else -1
+    return value[place] if isinstance(value, list) and 0 <= place < len(value) else None
+
+
+def _offered(params: Any) -> str | None:
+    """The rules of the first version that a client offered, those of the baseline when it offered none."""
+    for version in texts(member(params, "protocolVersions")):
+        if is_version(version) and len(version) < 20:
+            return rules_for(version)
+    return BASELINE

@@ -5,23 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.oracle.comparing import without_nulls
+from conformance.oracle.reading import active_turn, call_in, calls_in, chats_in, contributor_of, entries_in, member, text
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Request, Snapshot
+from conformance.oracle.tracker import ChannelView, ConnectionView, Envelope, Request, Snapshot
+from conformance.protocol import FINAL_STATUSES
 
-from .input_needed import entries_in, subject_of
+from .entries import Subject, subject_of
+from .input_needed import still_listed
 
-Subject = tuple[Any, ...]
+_STOPS = ("session/mcpServerStopRequested", "session/customizationToggled", "session/customizationRemoved")
 
 
 @dataclass(slots=True)
 class Block:
-    """What is known of one blocked call: where it was challenged, resolved, listed and taken off the list."""
+    """What is known of one blocked call, by serverSeq: challenges, resolutions, listings and removals of its entry.
 
-    challenged: list[Envelope] = field(default_factory=list)
+    ``set`` are the listings that an action told and no snapshot. ``shown`` is the position of a snapshot that
+    showed the call blocked, ``over`` the position at which its turn had ended, and -1 means never.
+    """
+
+    challenged: dict[int, Envelope] = field(default_factory=dict)
     resolved: list[int] = field(default_factory=list)
-    listed: bool = False
-    removed: list[tuple[int, int]] = field(default_factory=list)
-    shown_blocked: bool = False
+    listed: dict[int, Any] = field(default_factory=dict)
+    set: list[int] = field(default_factory=list)
+    removed: dict[int, int] = field(default_factory=dict)
+    shown: int = -1
+    over: int = -1
 
 
 class ToolAuthentication(Rule):
@@ -41,45 +51,55 @@ class ToolAuthentication(Rule):
         super().__init__(*args)
         self._blocks: dict[Subject, Block] = {}
         self._pushed: set[str] = set()
-        self._stopped = False
-        self._ids: dict[str, Subject] = {}
+        # Ids of the MCP servers that somebody stopped or switched off: that ends the wait of their calls too.
+        self._stopped: set[str] = set()
+        self._ids: dict[tuple[str, str], Subject] = {}
         self._last: dict[str, Snapshot] = {}
 
     def request(self, request: Request) -> None:
-        if request.method == "authenticate" and isinstance(request.params.get("resource"), str):
-            self._pushed.add(request.params["resource"])
+        resource, token = text(request.params.get("resource")), request.params.get("token")
+        # An empty token takes one back.
+        if request.method == "authenticate" and resource is not None and token != "":
+            self._pushed.add(resource)
 
     def envelope(self, envelope: Envelope) -> None:
-        if not envelope.accepted:
+        # What comes a second time, as in a replay, was counted when it came first.
+        if not envelope.accepted or not isinstance(envelope.before, dict) or not isinstance(envelope.seq, int):
             return
         if envelope.kind == "chat":
-            self._on_chat(envelope)
+            self._on_chat(envelope, envelope.seq)
         elif envelope.kind == "session":
-            self._on_session(envelope)
+            self._on_session(envelope, envelope.seq)
 
-    def _on_chat(self, envelope: Envelope) -> None:
-        turn = envelope.before.get("activeTurn") if isinstance(envelope.before, dict) else None
-        if envelope.type in ("chat/turnComplete", "chat/error") and envelope.origin is None:
-            self._turn_end(envelope, turn)
+    # -- the chat -------------------------------------------------------------------------------------
+
+    def _on_chat(self, envelope: Envelope, seq: int) -> None:
+        turn = active_turn(envelope.before)
+        if turn is not None and active_turn(envelope.after) is None:
+            self._turn_end(envelope, seq, turn)
         if envelope.type not in ("chat/toolCallAuthRequired", "chat/toolCallAuthResolved"):
             return
-        subject = (envelope.channel, envelope.get("turnId"), envelope.get("toolCallId"))
-        block = self._blocks.setdefault(subject, Block())
-        if envelope.type == "chat/toolCallAuthRequired":
-            block.challenged.append(envelope)
+        call = call_in(turn, envelope.get("toolCallId"))
+        if member(turn, "id") != envelope.get("turnId") or call is None:
             return
-        if isinstance(envelope.seq, int):
-            block.resolved.append(envelope.seq)
-        call = _call(turn, envelope.get("toolCallId"))
-        if call is not None and call.get("status") == "auth-required":
+        block = self._block(envelope.channel, turn, call)
+        before = call.get("status")
+        after = member(call_in(active_turn(envelope.after), envelope.get("toolCallId")), "status")
+        if before != "auth-required" and after == "auth-required":
+            block.challenged[seq] = envelope
+        elif before == "auth-required" and after != "auth-required":
+            block.resolved.append(seq)
             self._resolved(envelope, call)
 
+    def _block(self, chat: str, turn: Any, call: Any) -> Block:
+        about = {"chat": chat, "turnId": member(turn, "id"), "toolCall": call}
+        return self._blocks.setdefault(subject_of(about), Block())
+
     def _resolved(self, envelope: Envelope, call: dict[str, Any]) -> None:
-        if self._stopped:
-            # Stopping the server of a blocked call ends the wait too.
+        if member(call.get("contributor"), "customizationId") in self._stopped:
             return
         self.watch("AHP-TOOLAUTH-031")
-        resource = _member(_member(call.get("auth"), "resource"), "resource")
+        resource = member(member(call.get("auth"), "resource"), "resource")
         if resource not in self._pushed:
             self.find(
                 "AHP-TOOLAUTH-031",
@@ -90,110 +110,153 @@ class ToolAuthentication(Rule):
                 once=(envelope.channel, envelope.seq),
             )
 
-    def _turn_end(self, envelope: Envelope, turn: Any) -> None:
-        if _member(turn, "id") != envelope.get("turnId"):
+    def _turn_end(self, envelope: Envelope, seq: int, turn: dict[str, Any]) -> None:
+        calls = calls_in(turn)
+        blocked = [call for call in calls if call.get("status") == "auth-required"]
+        for call in calls:
+            if contributor_of(call) == "mcp":
+                self._block(envelope.channel, turn, call).over = seq
+        if not blocked or envelope.origin is not None or envelope.type not in ("chat/turnComplete", "chat/error"):
             return
-        for part in _member(turn, "responseParts") or ():
-            call = _member(part, "toolCall")
-            if _member(call, "status") == "auth-required":
-                self.find(
-                    "AHP-TOOLAUTH-052",
-                    "the host ends a turn while a call of it is blocked",
-                    expected="the turn goes on waiting",
-                    seen=envelope.message,
-                    frame=envelope.frame.n,
-                    once=(envelope.channel, envelope.seq),
-                )
-            elif _member(_member(call, "contributor"), "kind") == "mcp":
-                self.watch("AHP-TOOLAUTH-052")
+        if any(member(call.get("contributor"), "customizationId") in self._stopped for call in blocked):
+            return
+        if envelope.type == "chat/error" and any(self._runs(call) for call in calls):
+            # What runs beside the blocked call may fail for reasons of its own.
+            return
+        self.find(
+            "AHP-TOOLAUTH-052",
+            "the host ends a turn while a call of it is blocked",
+            expected="the turn goes on waiting",
+            seen=envelope.message,
+            frame=envelope.frame.n,
+            once=(envelope.channel, envelope.seq),
+        )
 
-    def _on_session(self, envelope: Envelope) -> None:
-        if envelope.type == "session/mcpServerStopRequested":
-            self._stopped = True
+    def _runs(self, call: dict[str, Any]) -> bool:
+        return call.get("status") not in (*FINAL_STATUSES, "auth-required")
+
+    # -- the session ----------------------------------------------------------------------------------
+
+    def _on_session(self, envelope: Envelope, seq: int) -> None:
+        identity = text(envelope.get("id")) or ""
+        if envelope.type in _STOPS:
+            self._stopped.add(identity)
         elif envelope.type == "session/inputNeededSet":
-            self._listed(envelope.get("request"))
+            block = self._listed(envelope.channel, envelope.get("request"), seq)
+            if block is not None:
+                block.set.append(seq)
         elif envelope.type == "session/inputNeededRemoved":
-            subject = self._ids.get(envelope.get("id"))
-            if subject is not None and isinstance(envelope.seq, int):
-                self._blocks[subject].removed.append((envelope.seq, envelope.frame.n))
+            subject = self._ids.get((envelope.channel, identity))
+            if subject is not None:
+                self._blocks[subject].removed.setdefault(seq, envelope.frame.n)
 
-    def _listed(self, entry: Any) -> None:
-        if not isinstance(entry, dict) or entry.get("kind") != "toolAuthentication":
-            return
+    def _listed(self, session: str, entry: Any, seq: int) -> Block | None:
+        if member(entry, "kind") != "toolAuthentication":
+            return None
         subject = subject_of(entry)
-        self._blocks.setdefault(subject, Block()).listed = True
-        if isinstance(entry.get("id"), str):
-            self._ids[entry["id"]] = subject
+        block = self._blocks.setdefault(subject, Block())
+        block.listed.setdefault(seq, entry)
+        self._ids[(session, text(member(entry, "id")) or "")] = subject
+        return block
 
     def snapshot(self, snapshot: Snapshot) -> None:
+        position = -1 if snapshot.from_seq is None else snapshot.from_seq
         if snapshot.kind == "session":
             self._last[snapshot.channel] = snapshot
             for entry in entries_in(snapshot.state):
-                self._listed(entry)
-        elif snapshot.kind == "chat" and isinstance(snapshot.state, dict):
-            turn = snapshot.state.get("activeTurn")
-            for part in _member(turn, "responseParts") or ():
-                call = _member(part, "toolCall")
-                if _member(call, "status") == "auth-required":
-                    subject = (snapshot.channel, _member(turn, "id"), _member(call, "toolCallId"))
-                    self._blocks.setdefault(subject, Block()).shown_blocked = True
+                self._listed(snapshot.channel, entry, position)
+        elif snapshot.kind == "chat":
+            turn = active_turn(snapshot.state)
+            for call in calls_in(turn):
+                if call.get("status") == "auth-required":
+                    self._block(snapshot.channel, turn, call).shown = position
+
+    # -- the end --------------------------------------------------------------------------------------
 
     def end(self) -> None:
         if not self.tracker.settled:
             return
         for subject, block in self._blocks.items():
-            self._pair(subject, block)
+            if block.challenged:
+                self.watch("AHP-TOOLAUTH-052")
+            self._has_entry(subject, block)
+            self._has_call(subject, block)
             self._order(block)
-        self._left_over()
+            self._left_over(subject, block)
 
-    def _pair(self, subject: Subject, block: Block) -> None:
-        chat, turn, call = subject
-        if block.challenged and self._session_followed(chat):
-            self.watch("AHP-TOOLAUTH-022")
-            if not block.listed:
-                first = block.challenged[0]
-                self.find(
-                    "AHP-TOOLAUTH-022",
-                    "a blocked call has no entry in its session",
-                    expected=f"session/inputNeededSet, kind toolAuthentication, for call {call} of {turn}",
-                    seen="none up to the end",
-                    frame=first.frame.n,
-                )
-        if block.listed and self._chat_followed(chat):
-            self.watch("AHP-TOOLAUTH-064")
-            if not block.challenged and not block.shown_blocked:
-                self.find(
-                    "AHP-TOOLAUTH-064",
-                    "an entry names a call that was never blocked",
-                    expected=f"an auth-required call {call} in turn {turn} of {chat}",
-                    seen="no such call",
-                    frame=None,
-                )
+    def _has_entry(self, subject: Subject, block: Block) -> None:
+        """Chat and session may tell of a block in any order (AMB-17), so only one that is over is judged."""
+        first = min(block.challenged, default=None)
+        ends = [*block.resolved, *([block.over] if block.over >= 0 else [])]
+        if first is None or not ends or not self._session_followed(subject[0], first):
+            return
+        self.watch("AHP-TOOLAUTH-022")
+        if not block.listed:
+            self.find(
+                "AHP-TOOLAUTH-022",
+                "a blocked call had no entry in its session",
+                expected=f"session/inputNeededSet, kind toolAuthentication, for call {subject[-1]} of {subject[1]}",
+                seen="none",
+                frame=block.challenged[first].frame.n,
+            )
+
+    def _has_call(self, subject: Subject, block: Block) -> None:
+        first = min(block.listed, default=None)
+        if first is None or not self._chat_followed(subject[0], first):
+            return
+        if not block.challenged and block.shown < 0:
+            if block.set and (block.removed or block.over >= 0):
+                self._stray(subject, block, first, "no such call", "an entry names a call that was never blocked")
+            return
+        self.watch("AHP-TOOLAUTH-064")
+        for seq, entry in block.listed.items():
+            # The challenge that the entry is about is the last one so far, or the next one.
+            before = max((s for s in block.challenged if s <= seq), default=None)
+            after = min((s for s in block.challenged if s > seq), default=None)
+            shown = without_nulls(member(member(entry, "toolCall"), "auth"))
+            auths = [without_nulls(block.challenged[s].get("auth")) for s in (before, after) if s is not None]
+            if auths and shown not in auths and block.shown < 0:
+                self._stray(subject, block, seq, shown, "an entry has another auth than the challenge of its call")
+
+    def _stray(self, subject: Subject, block: Block, seq: int, seen: Any, message: str) -> None:
+        self.find(
+            "AHP-TOOLAUTH-064",
+            message,
+            expected=f"the auth-required call {subject[-1]} in turn {subject[1]} of {subject[0]}",
+            seen=seen,
+            frame=block.removed[min(block.removed)] if block.removed else None,
+            once=(subject, seq),
+        )
 
     def _order(self, block: Block) -> None:
-        for number, frame in block.removed:
-            later = [seq for seq in block.resolved if seq > number]
-            before = [seq for seq in block.resolved if seq < number]
-            if block.resolved:
-                self.watch("AHP-TOOLAUTH-069")
-            if later and not before:
+        """A removal that is followed by a resolution, with no new challenge and no new entry between them."""
+        if block.resolved and block.removed:
+            self.watch("AHP-TOOLAUTH-069")
+        for number, frame in block.removed.items():
+            later = min((seq for seq in block.resolved if seq > number), default=None)
+            challenge = max((seq for seq in block.challenged if seq < number), default=-1)
+            if later is None or any(challenge < seq < number for seq in block.resolved):
+                continue
+            if not any(number < seq < later for seq in (*block.challenged, *block.listed)):
                 self.find(
                     "AHP-TOOLAUTH-069",
                     "the entry was removed ahead of the resolution",
-                    expected=f"a serverSeq above {later[0]}",
+                    expected=f"a serverSeq above {later}",
                     seen=number,
                     frame=frame,
                 )
 
-    def _left_over(self) -> None:
-        """In the last snapshot no entry is about a call that was resumed and not challenged again."""
+    def _left_over(self, subject: Subject, block: Block) -> None:
+        """No entry is about a call that was resumed and not challenged again."""
+        last = max(block.resolved, default=-1)
+        if not block.listed or last <= max(block.challenged, default=-1):
+            return
+        self.watch("AHP-TOOLAUTH-026")
         for snapshot in self._last.values():
             for entry in entries_in(snapshot.state):
-                if entry.get("kind") != "toolAuthentication":
-                    continue
-                block = self._blocks.get(subject_of(entry), Block())
-                challenges = [e.seq for e in block.challenged if isinstance(e.seq, int)]
-                if block.resolved and max(block.resolved) > max(challenges, default=-1):
+                about_it = entry.get("kind") == "toolAuthentication" and subject_of(entry) == subject
+                late = snapshot.from_seq is not None and snapshot.from_seq >= last
+                if about_it and late and still_listed(self.tracker, snapshot, entry):
                     self.find(
                         "AHP-TOOLAUTH-026",
                         "the entry of a resumed call is still listed",
@@ -201,30 +264,17 @@ class ToolAuthentication(Rule):
                         seen=entry,
                         frame=snapshot.frame.n,
                     )
-        if any(block.resolved for block in self._blocks.values()) and self._last:
-            self.watch("AHP-TOOLAUTH-026")
 
-    def _session_followed(self, chat: Any) -> bool:
-        """Whether some live connection follows the session of this chat."""
+    def _followed(self, connection: ConnectionView, view: ChannelView, since: int) -> bool:
+        return view.live and connection.fed and view.since <= since
+
+    def _session_followed(self, chat: str, since: int) -> bool:
+        """Whether somebody has followed the session of a chat from a position to the end, so that nothing escaped."""
         return any(
-            view.kind == "session"
-            and view.live
-            and any(_member(c, "resource") == chat for c in _member(view.state, "chats") or ())
+            view.kind == "session" and chat in chats_in(view.state) and self._followed(connection, view, since)
             for connection in self.tracker.connections.values()
             for view in connection.channels.values()
         )
 
-    def _chat_followed(self, chat: Any) -> bool:
-        return any(True for _, view in self.tracker.views(chat) if view.live)
-
-
-def _call(turn: Any, call_id: Any) -> dict[str, Any] | None:
-    for part in _member(turn, "responseParts") or ():
-        call = _member(part, "toolCall")
-        if isinstance(call, dict) and call.get("toolCallId") == call_id:
-            return call
-    return None
-
-
-def _member(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else None
+    def _chat_followed(self, chat: str, since: int) -> bool:
+        return any(self._followed(connection, view, since) for connection, view in self.tracker.views(chat))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.oracle.reading import active_turn, call_in, calls_in, chats_in, contributor_of, member, servers_in, text
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope
-from conformance.protocol import contributor_kind, event_of, next_status
+from conformance.protocol import event_of, next_status
+
+# Statuses in which only a client, or the end of the turn, may cancel a call.
+_WITH_THE_USER = ("pending-confirmation", "pending-result-confirmation")
 
 
 class ToolCallTransitions(Rule):
@@ -27,25 +31,35 @@ class ToolCallTransitions(Rule):
         "AHP-TOOL-012",
     )
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        # Chat, turn and id of every call that was once challenged.
+        self._challenged: set[tuple[str, str, str]] = set()
+
     def envelope(self, envelope: Envelope) -> None:
-        if envelope.kind != "chat" or not envelope.accepted or not isinstance(envelope.before, dict):
+        if envelope.kind != "chat" or not envelope.type.startswith("chat/toolCall"):
             return
-        if not envelope.type.startswith("chat/toolCall"):
+        turn = active_turn(envelope.before)
+        if turn is None or turn.get("id") != envelope.get("turnId"):
             return
-        turn = envelope.before.get("activeTurn")
-        if not isinstance(turn, dict) or turn.get("id") != envelope.get("turnId"):
-            return
-        calls = [
-            part["toolCall"]
-            for part in turn.get("responseParts") or ()
-            if isinstance(part, dict) and isinstance(part.get("toolCall"), dict)
-        ]
-        call = next((c for c in calls if c.get("toolCallId") == envelope.get("toolCallId")), None)
-        if envelope.type == "chat/toolCallStart":
+        calls = [call for call in calls_in(turn) if call.get("toolCallId") == envelope.get("toolCallId")]
+        call = calls[0] if calls else None
+        if not envelope.accepted:
+            self._refused(envelope, call)
+        elif envelope.type == "chat/toolCallStart":
             self._start(envelope, call)
         else:
             self._event(envelope, call)
-            self._contributor(envelope)
+
+    def _refused(self, envelope: Envelope, call: Any) -> None:
+        """A rejection is what is due to a client whose action does not fit the status."""
+        event, status = _event_of(envelope.action), text(member(call, "status"))
+        if event is None or status is None or next_status(status, event, contributor_of(call)) is not None:
+            return
+        if event in ("approved", "denied"):
+            self.watch("AHP-CONF-001", *(["AHP-TOOLAUTH-044"] if status == "auth-required" else []))
+        elif event.startswith("succeeded") and status == "auth-required":
+            self.watch("AHP-TOOLAUTH-078")
 
     def _start(self, envelope: Envelope, call: Any) -> None:
         self.watch("AHP-TOOL-002")
@@ -53,25 +67,18 @@ class ToolCallTransitions(Rule):
             self._find(envelope, "AHP-TOOL-002", "a toolCallId is used twice in a turn", "a new toolCallId")
 
     def _event(self, envelope: Envelope, call: Any) -> None:
-        try:
-            event = event_of(envelope.action)
-        except (KeyError, TypeError):
-            return
+        event = _event_of(envelope.action)
         if event is None:
             return
         if call is None:
             if envelope.origin is None:
                 self._find(envelope, "AHP-TOOL-026", "an action for a call that is not there", "a known call")
             return
-        status, kind = call.get("status"), contributor_kind(call)
-        if not isinstance(status, str):
+        status, kind = text(call.get("status")), contributor_of(call)
+        if status is None:
             return
-        self.watch("AHP-TOOL-026")
-        if event == "challenged":
-            self.watch("AHP-TOOLAUTH-015")
-        if event.startswith("succeeded") and kind == "mcp":
-            self.watch("AHP-TOOLAUTH-053")
-        if event == "denied" and envelope.origin is None and status == "pending-confirmation":
+        self._watch(envelope, event, status)
+        if event in ("denied", "result denied") and envelope.origin is None and next_status(status, event, kind):
             self._find(
                 envelope,
                 "AHP-TOOL-015",
@@ -80,6 +87,22 @@ class ToolCallTransitions(Rule):
             )
         if next_status(status, event, kind) is None:
             self._illegal(envelope, event, status)
+        elif event in ("ready, confirmed", "approved") and status != "running":
+            self._contributor(envelope)
+
+    def _watch(self, envelope: Envelope, event: str, status: str) -> None:
+        key = (envelope.channel, repr(envelope.get("turnId")), repr(envelope.get("toolCallId")))
+        if status in _WITH_THE_USER:
+            self.watch("AHP-TOOL-015")
+        if event == "challenged":
+            self.watch("AHP-TOOLAUTH-015")
+            self._challenged.add(key)
+        if event.startswith("succeeded") and key in self._challenged:
+            self.watch("AHP-TOOLAUTH-053")
+        if envelope.origin is None:
+            self.watch("AHP-TOOL-026")
+            if event.startswith(("content", "succeeded", "failed")):
+                self.watch("AHP-TOOL-003")
 
     def _illegal(self, envelope: Envelope, event: str, status: str) -> None:
         what = f"{envelope.type} ({event}) for a call that is {status}"
@@ -99,35 +122,28 @@ class ToolCallTransitions(Rule):
             self._find(envelope, "AHP-TOOL-026", what, "an action that the status knows")
 
     def _contributor(self, envelope: Envelope) -> None:
-        """A running call of an MCP server names an entry of its session's customizations."""
-        after = envelope.after.get("activeTurn") if isinstance(envelope.after, dict) else None
-        for part in (after or {}).get("responseParts") or ():
-            call = part.get("toolCall") if isinstance(part, dict) else None
-            if not isinstance(call, dict) or call.get("toolCallId") != envelope.get("toolCallId"):
-                continue
-            contributor = call.get("contributor")
-            if contributor_kind(call) != "mcp" or call.get("status") != "running":
-                continue
-            ids = self._customizations(envelope)
-            if ids is None:
-                continue
-            self.watch("AHP-MCP-026", "AHP-TOOL-012")
-            if not isinstance(contributor, dict) or contributor.get("customizationId") not in ids:
-                self._find(
-                    envelope,
-                    ("AHP-MCP-026", "AHP-TOOL-012"),
-                    f"the contributor of a running call names no MCP server of the session: {contributor!r}",
-                    f"one of {sorted(map(str, ids))}",
-                )
+        """A call of an MCP server that starts to run names an entry of its session's customizations."""
+        call = call_in(active_turn(envelope.after), envelope.get("toolCallId"))
+        if contributor_of(call) != "mcp" or member(call, "status") != "running":
+            return
+        ids = self._customizations(envelope)
+        if ids is None:
+            return
+        self.watch("AHP-MCP-026", "AHP-TOOL-012")
+        contributor = member(call, "contributor")
+        if member(contributor, "customizationId") not in ids:
+            self._find(
+                envelope,
+                ("AHP-MCP-026", "AHP-TOOL-012"),
+                f"the contributor of a running call names no MCP server of the session: {contributor!r}",
+                f"one of {ids}",
+            )
 
-    def _customizations(self, envelope: Envelope) -> set[Any] | None:
+    def _customizations(self, envelope: Envelope) -> list[Any] | None:
         """The ids of the MCP servers of the chat's session, as this connection knows them."""
         for view in self.tracker.connection(envelope.conn).channels.values():
-            state = view.state
-            if view.kind != "session" or not isinstance(state, dict) or not view.live:
-                continue
-            if any(isinstance(c, dict) and c.get("resource") == envelope.channel for c in state.get("chats") or ()):
-                return {c.get("id") for c in servers_in(state)}
+            if view.kind == "session" and view.live and envelope.channel in chats_in(view.state):
+                return [server.get("id") for server in servers_in(view.state)]
         return None
 
     def _find(self, envelope: Envelope, obligation: str | tuple[str, ...], message: str, expected: str) -> None:
@@ -137,12 +153,13 @@ class ToolCallTransitions(Rule):
             expected=expected,
             seen=envelope.message,
             frame=envelope.frame.n,
-            once=(envelope.channel, envelope.seq),
+            once=(envelope.channel, repr(envelope.seq)),
         )
 
 
-def servers_in(state: Any) -> list[dict[str, Any]]:
-    """The MCP server entries of a session state, at top level and in containers."""
-    top = [c for c in (state.get("customizations") or ()) if isinstance(c, dict)]
-    every = [*top, *(child for c in top for child in c.get("children") or () if isinstance(child, dict))]
-    return [c for c in every if c.get("type") == "mcpServer"]
+def _event_of(action: Any) -> str | None:
+    """What an action means to its call; None when it is too malformed to mean anything."""
+    try:
+        return event_of(action)
+    except (KeyError, TypeError, AttributeError):
+        return None

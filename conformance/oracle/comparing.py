@@ -1,0 +1,76 @@
+"""Comparing values: the first place where two differ, with tolerance for what no version of AHP knows.
+
+Objects are open, so a host may keep members of its own, and members of later versions may come along. Nobody else
+can say when those should change: a member that the version does not know is compared only where both values have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from conformance.protocol import BASELINE, schema_for
+
+from .reading import JSON
+
+Difference = tuple[str, JSON, JSON]
+
+# Members whose content has names of its own, so that none of them is unknown.
+_FREE = frozenset({"_meta", "answers", "args", "config", "data", "properties", "structuredContent", "values"})
+
+
+@lru_cache(maxsize=8)
+def vocabulary(version: str) -> frozenset[str]:
+    """The names of all members that the version knows, of whatever type."""
+    return frozenset(_names(schema_for(version)["$defs"]))
+
+
+def _names(schema: JSON) -> Iterator[str]:
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
+            yield from properties
+        for part in schema.values():
+            yield from _names(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _names(part)
+
+
+def without_nulls(value: JSON) -> JSON:
+    """The value less its null members: for AHP they mean the same as absent ones."""
+    if isinstance(value, dict):
+        return {k: without_nulls(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list):
+        return [without_nulls(v) for v in value]
+    return value
+
+
+def difference(left: JSON, right: JSON, version: str | None = None, *, contained: bool = False) -> Difference | None:
+    """The first place where two values differ, as a JSONPath with both values there; None when they are equal.
+
+    ``contained``: it is enough that all of ``left`` is in ``right``, which may have members more.
+    """
+    return _difference(left, right, "$", version or BASELINE, contained, free=False)
+
+
+def _difference(left: JSON, right: JSON, path: str, version: str, contained: bool, free: bool) -> Difference | None:
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in left if contained else (*left, *(k for k in right if k not in left)):
+            if key not in left or key not in right:
+                if free or key in vocabulary(version):
+                    return f"{path}.{key}", left.get(key, "absent"), right.get(key, "absent")
+                continue
+            within = free or key in _FREE
+            found = _difference(left[key], right[key], f"{path}.{key}", version, contained, within)
+            if found is not None:
+                return found
+        return None
+    if isinstance(left, list) and isinstance(right, list):
+        for place, (one, other) in enumerate(zip(left, right, strict=False)):
+            found = _difference(one, other, f"{path}[{place}]", version, contained, free)
+            if found is not None:
+                return found
+        return None if len(left) == len(right) else (path, left, right)
+    # True is 1 in Python and not in JSON; 5 and 5.0 are the same in both.
+    return None if left == right and isinstance(left, bool) == isinstance(right, bool) else (path, left, right)

@@ -1,0 +1,82 @@
+"""What became of a dispatched action: who took it for accepted, and what is in the state."""
+
+from __future__ import annotations
+
+from pytest_bdd import then
+
+from conformance.client import Participant
+from conformance.oracle.tracker import Envelope
+from scenarios.action_table import essence, mark
+from scenarios.client_actions import act_of, echo_of, last_dispatch
+from scenarios.expect import expect, expect_equal
+from scenarios.places import change, channel_of
+from scenarios.world import World
+
+
+def _taken_for_accepted(world: World, client: Participant) -> list[Envelope]:
+    """Accepted envelopes that this client got of the last dispatch, whatever origin they name."""
+    sender, _, number, action = last_dispatch(world)
+    own = client.client_id == sender.client_id
+    return [
+        e for e in client.mailbox.envelopes
+        if e.accepted and e.frame.n > (world.noted["since"] if own else -1)
+        and (e.action == action or (isinstance(e.origin, dict) and e.origin.get("clientId") == sender.client_id
+                                    and e.origin.get("clientSeq") == number))
+    ]  # fmt: skip
+
+
+@then("nobody gets it as accepted")
+def nobody_gets_it(world: World) -> None:
+    """Up to an accepted change behind it, which everyone on the channel gets; on the root up to a ping."""
+    sender, what, _, _ = last_dispatch(world)
+    name, channel = world.noted["dispatches"][-1][0], act_of(what).channel
+    sender.fence()
+    followed = {c.name: c for c in world.stage.clients.values() if c.connection.closed is None}
+    if channel in ("the session", "the chat"):
+        behind = change(world, name, channel)
+        for client in followed.values():
+            if behind is not None and channel_of(world, channel) in client.view.subscribed:
+                client.wait("the change behind the dispatch", lambda c=client, b=behind: next(  # type: ignore[misc]
+                    (e for e in c.mailbox.envelopes if e.action == b.action), None))  # fmt: skip
+    for client in followed.values():
+        client.fence()
+        found = _taken_for_accepted(world, client)
+        expect(not found, f"{what} reaches client {client.name} as accepted", expected="no such envelope",
+               seen=found[0].message if found else None, frame=found[0].frame.n if found else None)  # fmt: skip
+
+
+@then("it takes no effect")
+def no_effect(world: World) -> None:
+    sender, what, _, _ = last_dispatch(world)
+    act = act_of(what)
+    sender.fence()
+    state = world.fresh(channel_of(world, act.watch or act.channel))
+    frame = world.stage.frames[-1].n
+    before = world.noted["state before"]
+    expect(mark(world) not in repr(state), f"{what} took effect", expected="the state without it",
+           seen={act.member: state.get(act.member)}, frame=frame)  # fmt: skip
+    expect_equal(essence(act.member, state), essence(act.member, before), f"{act.member} after {what}", frame=frame)
+
+
+@then("a fresh snapshot shows its effect")
+def shows_effect(world: World) -> None:
+    _, what, _, action = last_dispatch(world)
+    echo_of(world)
+    act = act_of(what)
+    state = world.fresh(channel_of(world, act.channel))
+    frame = world.stage.frames[-1].n
+    if act.member == "status":
+        bit, on = (32, action["isRead"]) if "isRead" in action else (64, action["isArchived"])
+        seen = bool(state.get("status", 0) & bit)
+        expect(seen is on, f"{what} had no effect", expected=f"bit {bit} {'set' if on else 'clear'}",
+               seen=f"status {state.get('status')!r}", frame=frame)  # fmt: skip
+    else:
+        expect(mark(world) in repr(state.get(act.member)), f"{what} had no effect", expected=mark(world),
+               seen=state.get(act.member), frame=frame)  # fmt: skip
+
+
+@then("the list shows its effect")
+def list_shows_effect(world: World) -> None:
+    echo_of(world)
+    seen = (world.summary() or {}).get("title")
+    expect_equal(seen, mark(world), "the title in the list", frame=world.stage.frames[-1].n)
