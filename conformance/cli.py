@@ -176,7 +176,7 @@ def _judged(
     from conformance.reporting.record import RunRecorder
     from conformance.reporting.terminal import TerminalReporter
     from conformance.reporting.verdict import EXIT_CODES
-    from conformance.running.coverage import covered
+    from conformance.running.coverage import covered, occasional
     from conformance.running.runner import build_theatre, play, refuse_foreign_versions
 
     theatre = build_theatre(driver, settings)
@@ -193,7 +193,9 @@ def _judged(
     )
     catalogue = load()
     selection = settings.only if settings.level == "may" else (*settings.only, f"level {settings.level}")
-    record = recorder.record(catalogue, covered=covered(catalogue), selection=selection, strict=strict)
+    record = recorder.record(
+        catalogue, covered=covered(catalogue), occasional=occasional(), selection=selection, strict=strict
+    )
     try:
         write_record(record, place / "run.json")
         write_junit(record, place / "junit.xml")

@@ -49,6 +49,24 @@ def default_in_catalogue(world: World) -> None:
            expected=_catalogue(state), seen=state.get("defaultChat"), frame=world.noted["looked at"])  # fmt: skip
 
 
+def _entry(world: World, state: Any) -> Any:
+    return next((c for c in state.get("chats") or [] if c.get("resource") == world.chat), {})
+
+
+@then("the entry of the chat comes to have the title and the status of the chat")
+def entry_agrees(world: World) -> None:
+    def agrees(state: Any) -> bool | None:
+        entry = _entry(world, state)
+        chat = world.a.state(world.chat)
+        return all(entry.get(m) == chat.get(m) for m in ("title", "status")) or None
+
+    world.a.await_state(world.session, "catalogue entry that agrees with the chat", agrees)
+    chat, session = world.fresh(world.chat), world.fresh(world.session)
+    entry = _entry(world, session)
+    seen, wanted = ({m: s.get(m) for m in ("title", "status")} for s in (entry, chat))
+    expect_equal(seen, wanted, "the entry of the chat", frame=world.stage.frames[-1].n)
+
+
 @given("another session")
 def another_session(world: World) -> None:
     world.noted["other session"] = world.create_session(world.a)

@@ -9,8 +9,7 @@ from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Broken, Unreached
 from scenarios.expect import expect
-from scenarios.needs_listed import await_listed
-from scenarios.needs_provoked import PENDING, QUESTION, REVIEW, Need, current, needs, questions_in
+from scenarios.needs_provoked import PENDING, QUESTION, REVIEW, Need, current, needs, obj, questions_in
 from scenarios.world import World
 
 JSON = Any
@@ -92,15 +91,14 @@ def has_answered_one(world: World, name: str, which: str, reply: str) -> None:
     answers_one(world, name, which, reply)
 
 
-@when(parsers.parse('client "{name}" answers by the entry with {reply}'))
-def answers_by_entry(world: World, name: str, reply: str) -> None:
-    """Every identifier comes from the one entry of that kind; what the chat itself shows is not looked at."""
+def told_by_entry(world: World, name: str) -> Need:
+    """The need as the one entry of its kind tells of it; what the chat itself shows is not looked at."""
     it = current(world)
     entry = world.await_entry(it.kind, client=name)
     if it.kind == "chatInput":
-        ids: list[JSON] = [entry.get("chat"), it.turn, (entry.get("request") or {}).get("id")]
+        ids: list[JSON] = [entry.get("chat"), it.turn, obj(entry, "request").get("id")]
     else:
-        ids = [entry.get("chat"), entry.get("turnId"), (entry.get("toolCall") or {}).get("toolCallId")]
+        ids = [entry.get("chat"), entry.get("turnId"), obj(entry, "toolCall").get("toolCallId")]
     if not all(isinstance(value, str) for value in ids):
         raise Broken(
             "the entry does not say what it takes to answer it",
@@ -109,21 +107,26 @@ def answers_by_entry(world: World, name: str, reply: str) -> None:
             frame=world.client(name).mark,
             obligation="AHP-INPUT-015",
         )
-    send(world, name, ids[0], action_for(replace(it, turn=ids[1], id=ids[2]), reply))
+    return replace(it, chat=ids[0], turn=ids[1], id=ids[2])
+
+
+@when(parsers.parse('client "{name}" answers by the entry with {reply}'))
+def answers_by_entry(world: World, name: str, reply: str) -> None:
+    told = told_by_entry(world, name)
+    send(world, name, told.chat, action_for(told, reply))
 
 
 @when(parsers.parse('client "{name}" drafts an answer by the entry'))
 def drafts(world: World, name: str) -> None:
-    entry = await_listed(world, name, current(world))
-    question = entry["request"]["questions"][0]["id"]
-    action = {"type": "chat/inputAnswerChanged", "requestId": entry["request"]["id"], "questionId": question}
-    send(world, name, entry["chat"], {**action, "answer": DRAFT})
+    told = told_by_entry(world, name)
+    draft = {"requestId": told.id, "questionId": QUESTION["id"], "answer": DRAFT}
+    send(world, name, told.chat, {"type": "chat/inputAnswerChanged", **draft})
 
 
 @then("the chat shows the draft")
 def shows_draft(world: World) -> None:
     def drafted(state: JSON) -> JSON:
-        found = [r.get("answers") or {} for r in questions_in(state) if r.get("id") == current(world).id]
+        found = [obj(r, "answers") for r in questions_in(state) if r.get("id") == current(world).id]
         return next((answer for answers in found for answer in answers.values() if answer == DRAFT), None)
 
     world.a.await_state(current(world).chat, "the draft in the open question", drafted)
@@ -133,7 +136,7 @@ def shows_draft(world: World) -> None:
 def answer_stands(world: World, response: str) -> None:
     it = current(world)
     turn = world.fresh(it.chat).get("activeTurn") or {}
-    parts = [p for p in turn.get("responseParts") or [] if (p.get("request") or {}).get("id") == it.id]
+    parts = [p for p in turn.get("responseParts") or [] if obj(p, "request").get("id") == it.id]
     expect(
         [part.get("response") for part in parts] == [response],
         "the first answer does not stand",

@@ -8,6 +8,7 @@ from pytest_bdd import parsers, then, when
 
 from conformance.client import Broken, Unreached
 from scenarios.expect import expect
+from scenarios.needs_provoked import obj
 from scenarios.world import World, calls_in
 
 JSON = Any
@@ -27,7 +28,7 @@ def never_listed(world: World) -> None:
         raise Unreached("precondition-failed", f"no call ran without being asked for: {call!r:.300}")
     sets = [
         e for e in world.a.envelopes(world.session, "session/inputNeededSet")
-        if ((e.get("request") or {}).get("toolCall") or {}).get("toolCallId") == call["toolCallId"]
+        if obj(obj(e.action, "request"), "toolCall").get("toolCallId") == call.get("toolCallId")
     ]  # fmt: skip
     expect(
         not sets,
@@ -53,7 +54,7 @@ def dispatches_reserved(world: World, name: str, action: str) -> None:
         }
     else:
         listed = world.noted.get("listed")
-        body = {"id": listed[0]["id"] if listed else "nothing"}
+        body = {"id": listed[0].get("id") if listed else "nothing"}
     world.noted["before"] = world.entries(state=world.fresh(world.session))
     client = world.client(name)
     number = client.dispatch(world.session, {"type": action, **body})

@@ -6,11 +6,12 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then
 
+from conformance.client import Unreached
 from conformance.protocol import needs_input
 from conformance.protocol.status import IS_ARCHIVED, IS_READ
 from scenarios.expect import expect, expect_equal
 from scenarios.needs_listed import about, listed_in
-from scenarios.needs_provoked import RUNNING, Need, current, needs
+from scenarios.needs_provoked import RUNNING, Need, current, needs, obj
 from scenarios.world import World
 
 JSON = Any
@@ -34,14 +35,14 @@ def _still_listed(world: World, need: Need) -> None:
     known = next(entry for entry in world.noted["listed"] if about(entry, need))
     found = listed_in(world, world.fresh(world.session), need)
     ids = [entry.get("id") for entry in found]
-    expect_equal(ids, [known["id"]], "the ids of its entries", frame=world.stage.frames[-1].n)
+    expect_equal(ids, [known.get("id")], "the ids of its entries", frame=world.stage.frames[-1].n)
 
 
 @then("the removal names the id under which it was listed")
 def removal_names_id(world: World) -> None:
     it = current(world)
     known = next(entry for entry in world.noted["listed"] if about(entry, it))
-    world.a.await_action(world.session, "session/inputNeededRemoved", id=known["id"])
+    world.a.await_action(world.session, "session/inputNeededRemoved", id=known.get("id"))
 
 
 @then(parsers.parse('client "{name}" and a fresh snapshot list the same'))
@@ -76,6 +77,8 @@ def _at_once(world: World, name: str) -> tuple[JSON, JSON]:
     taken = next(s for s in reversed(world.stage.oracle.tracker.snapshots) if s.channel == world.session)
     client = world.client(name)
     client.fence()
+    if taken.from_seq is None:
+        raise Unreached("precondition-failed", "the snapshot does not say where in the order it stands")
     return client.view.channels[world.session].at(taken.from_seq), fresh
 
 
@@ -100,8 +103,8 @@ def no_origin(world: World) -> None:
 @then("no entry has handed out a call before it ran")
 def not_before_running(world: World) -> None:
     for envelope in world.a.envelopes(world.session, "session/inputNeededSet"):
-        request = envelope.get("request") or {}
-        status = (request.get("toolCall") or {}).get("status")
+        request = obj(envelope.action, "request")
+        status = obj(request, "toolCall").get("status")
         expect(
             request.get("kind") != "toolClientExecution" or status == RUNNING,
             "a call is handed out that does not run", expected=RUNNING, seen=envelope.message,

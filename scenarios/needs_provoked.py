@@ -96,13 +96,12 @@ def _waiting_call(world: World, chat: str, sort: _Sort, taken: set[str]) -> Need
 
     def waiting(*statuses: str) -> JSON:
         def reached(state: JSON) -> JSON:
-            turn = state.get("activeTurn") or {}
+            turn = obj(state, "activeTurn")
             if turn.get("id") != world.turn:
                 return None
             calls = (c for c in calls_of(turn) if is_clients(c) == ("client" in sort.call))
-            return next(
-                (c for c in calls if c.get("status") in statuses and c.get("toolCallId") not in taken), None
-            )
+            open_ones = (c for c in calls if c.get("status") in statuses and isinstance(c.get("toolCallId"), str))
+            return next((c for c in open_ones if c["toolCallId"] not in taken), None)
 
         return world.a.await_state(chat, f"a call that is {sort.status}", reached)
 
@@ -114,23 +113,28 @@ def _waiting_call(world: World, chat: str, sort: _Sort, taken: set[str]) -> Need
     return Need(sort.kind, chat, world.turn, call["toolCallId"], sort.status, call)
 
 
+def obj(value: JSON, member: str) -> dict[str, JSON]:
+    """A member that should be an object, or an empty one where it is not."""
+    found = value.get(member) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
 def is_clients(call: JSON) -> bool:
     """Whether a client contributes the tool of this call."""
-    contributor = call.get("contributor")
-    return isinstance(contributor, dict) and contributor.get("kind") == "client"
+    return obj(call, "contributor").get("kind") == "client"
 
 
 def calls_of(turn: JSON) -> Iterator[JSON]:
     for part in turn.get("responseParts") or []:
         if part.get("kind") == "toolCall":
-            yield part.get("toolCall") or {}
+            yield obj(part, "toolCall")
 
 
 def questions_in(state: JSON) -> Iterator[JSON]:
     """The open questions of the active turn."""
-    for part in (state.get("activeTurn") or {}).get("responseParts") or []:
-        if part.get("kind") == "inputRequest" and "response" not in part:
-            yield part.get("request") or {}
+    for part in obj(state, "activeTurn").get("responseParts") or []:
+        if part.get("kind") == "inputRequest" and "response" not in part and "id" in obj(part, "request"):
+            yield part["request"]
 
 
 def current(world: World) -> Need:
@@ -163,6 +167,6 @@ def second_waits_for(world: World, what: str) -> None:
 def several_chats(world: World) -> None:
     agents = world.fresh(ROOT_URI).get("agents") or []
     agent: JSON = next((a for a in agents if a.get("provider") == world.provider), {})
-    if "multipleChats" not in (agent.get("capabilities") or {}):
+    if "multipleChats" not in obj(agent, "capabilities"):
         raise NotClaimed("the agent does not claim the capability multipleChats")
     second_chat(world)

@@ -39,9 +39,18 @@ def truncates(world: World) -> None:
 def another_turn(world: World) -> None:
     """A short turn without tools: what an earlier turn still had to say comes before its end."""
     earlier = world.turn
-    later = world.say([{"say": "Done."}])
+    later = world.say([{"think": "There is little to do."}, {"say": "Done."}])
     world.end_of_turn(turn=later)
     world.turn = earlier
+
+
+@when(parsers.parse('client "{name}" starts another turn'))
+def starts_another(world: World, name: str) -> None:
+    """Whatever the host makes of it, the turn that ran before stays the current one of the scenario."""
+    running = world.turn
+    world.say([{"say": "Done."}], client=name)
+    world.client(name).fence()
+    world.turn = running
 
 
 @then("the turn comes to its end by itself")

@@ -32,6 +32,7 @@ pytest_plugins = [
     "scenarios.needs_kept",
     "scenarios.needs_listed",
     "scenarios.needs_provoked",
+    "scenarios.needs_shown",
     "scenarios.onlookers",
     "scenarios.orders",
     "scenarios.requests",

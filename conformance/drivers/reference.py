@@ -25,7 +25,9 @@ def reference_host(
     for version in versions:
         if version not in VERSIONS_SUPPORTED:
             raise TargetError(f"the reference host does not speak {version}; it speaks {', '.join(VERSIONS_SUPPORTED)}")
-    return ReferenceHost(versions=tuple(versions) or VERSIONS_SUPPORTED, faults=[FAULTS[name] for name in faults], grace=grace)
+    return ReferenceHost(
+        versions=tuple(versions) or VERSIONS_SUPPORTED, faults=[FAULTS[name] for name in faults], grace=grace
+    )
 
 
 class ReferenceDriver(BaseDriver):

@@ -7,16 +7,28 @@ can say when those should change: a member that the version does not know is com
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from conformance.protocol import BASELINE, schema_for
 
-from .reading import JSON
-
-Difference = tuple[str, JSON, JSON]
+from .reading import JSON, member
 
 # Members whose content has names of its own, so that none of them is unknown.
 _FREE = frozenset({"_meta", "answers", "args", "config", "data", "properties", "structuredContent", "values"})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A place, as the members and indices that lead there, and what the two values have in it ("absent": nothing)."""
+
+    steps: tuple[str | int, ...]
+    left: JSON
+    right: JSON
+
+    @property
+    def path(self) -> str:
+        return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
 
 
 @lru_cache(maxsize=8)
@@ -47,30 +59,43 @@ def without_nulls(value: JSON) -> JSON:
 
 
 def difference(left: JSON, right: JSON, version: str | None = None, *, contained: bool = False) -> Difference | None:
-    """The first place where two values differ, as a JSONPath with both values there; None when they are equal.
+    """The first place where two values differ; None when they are equal.
 
     ``contained``: it is enough that all of ``left`` is in ``right``, which may have members more.
     """
-    return _difference(left, right, "$", version or BASELINE, contained, free=False)
+    return _difference(left, right, (), version or BASELINE, contained, free=False)
 
 
-def _difference(left: JSON, right: JSON, path: str, version: str, contained: bool, free: bool) -> Difference | None:
+def _difference(
+    left: JSON, right: JSON, steps: tuple[str | int, ...], version: str, contained: bool, free: bool
+) -> Difference | None:
     if isinstance(left, dict) and isinstance(right, dict):
         for key in left if contained else (*left, *(k for k in right if k not in left)):
             if key not in left or key not in right:
                 if free or key in vocabulary(version):
-                    return f"{path}.{key}", left.get(key, "absent"), right.get(key, "absent")
+                    return Difference((*steps, key), left.get(key, "absent"), right.get(key, "absent"))
                 continue
             within = free or key in _FREE
-            found = _difference(left[key], right[key], f"{path}.{key}", version, contained, within)
+            found = _difference(left[key], right[key], (*steps, key), version, contained, within)
             if found is not None:
                 return found
         return None
     if isinstance(left, list) and isinstance(right, list):
         for place, (one, other) in enumerate(zip(left, right, strict=False)):
-            found = _difference(one, other, f"{path}[{place}]", version, contained, free)
+            found = _difference(one, other, (*steps, place), version, contained, free)
             if found is not None:
                 return found
-        return None if len(left) == len(right) else (path, left, right)
+        return None if len(left) == len(right) else Difference(steps, left, right)
     # True is 1 in Python and not in JSON; 5 and 5.0 are the same in both.
-    return None if left == right and isinstance(left, bool) == isinstance(right, bool) else (path, left, right)
+    same = left == right and isinstance(left, bool) == isinstance(right, bool)
+    return None if same else Difference(steps, left, right)
+
+
+def found_at(value: JSON, steps: tuple[str | int, ...]) -> JSON:
+    """What stands at a place; None when nothing does."""
+    for step in steps:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+        else:
+            value = member(value, step)
+    return value

@@ -8,200 +8,26 @@ rules that look at raw frames say what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from conformance.protocol import BASELINE, REDUCERS, ROOT_URI, is_version, kind_of, kind_of_state, reduce, rules_for
 from conformance.wire.frames import Frame
 
+from .events import Dispatch, Envelope, Listener, Notification, Reply, Request, Snapshot
 from .reading import JSON, chats_in, dicts, member, text, texts, whole
+from .views import ChannelView, ConnectionView
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request of the suite: ``id``, ``method`` and ``params`` as sent."""
-
-    conn: str
-    id: int | str
-    method: str
-    params: JSON
-    frame: Frame
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The answer to ``request`` (None: to nothing that was asked). Either ``result`` or ``error`` counts."""
-
-    conn: str
-    request: Request | None
-    result: JSON
-    error: JSON
-    frame: Frame
-
-    @property
-    def failed(self) -> bool:
-        return self.error is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatch:
-    """An action that the suite dispatched."""
-
-    conn: str
-    client_id: str | None
-    channel: str
-    client_seq: JSON
-    action: JSON
-    frame: Frame
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """An action as the host delivered it, with the fold of its channel before and after it.
-
-    Both folds are None when there is none to judge it by: the channel is not followed, or the envelope is one from
-    before the position of the fold, delivered again.
-    """
-
-    conn: str
-    channel: str
-    kind: str | None
-    action: JSON
-    seq: JSON
-    origin: JSON
-    rejection: JSON
-    message: JSON
-    frame: Frame
-    replayed: bool
-    before: JSON
-    after: JSON
-
-    @property
-    def type(self) -> str:
-        value = self.action.get("type") if isinstance(self.action, dict) else None
-        return value if isinstance(value, str) else ""
-
-    @property
-    def accepted(self) -> bool:
-        return self.rejection is None
-
-    def get(self, member: str) -> JSON:
-        return self.action.get(member) if isinstance(self.action, dict) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A state that the host handed out.
-
-    ``folded`` is what this connection had folded of the channel up to ``from_seq`` (None: nothing).
-    """
-
-    conn: str
-    channel: str
-    kind: str | None
-    state: JSON
-    from_seq: int | None
-    frame: Frame
-    folded: JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Notification:
-    """A notification of the host other than ``action``."""
-
-    conn: str
-    method: str
-    params: JSON
-    frame: Frame
-
-
-@dataclass(slots=True)
-class ChannelView:
-    """One channel as one connection sees it. ``history`` pairs each serverSeq with the fold right after it.
-
-    ``base`` is the position of the last snapshot; ``since`` the position from which on nothing of the channel can
-    have escaped this view. ``late``: the client permits delays, so that envelopes may come merged or after an answer
-    that was given later. ``live``: the host owes this view all further envelopes.
-    """
-
-    channel: str
-    kind: str | None
-    state: JSON = None
-    base: int = -1
-    since: int = -1
-    history: list[tuple[int, JSON]] = field(default_factory=list)
-    live: bool = False
-    late: bool = False
-
-    def reset(self, state: JSON, from_seq: int | None, *, live: bool = True) -> None:
-        self.state = state
-        self.base = -1 if from_seq is None else from_seq
-        self.since = self.since if self.live else self.base
-        self.history = [(self.base, state)]
-        self.live = live
-
-    @property
-    def position(self) -> int:
-        return self.history[-1][0] if self.history else self.base
-
-    def at(self, seq: int) -> JSON:
-        """The fold as of ``seq``, or None when the view began later."""
-        found = None
-        for position, state in self.history:
-            if position > seq:
-                break
-            if position == seq or not self.late:
-                found = state
-        return found
-
-    def continued(self, seq: int) -> ChannelView:
-        """The view that the same client has on its next connection, of which it says that it saw all up to ``seq``."""
-        kept = [entry for entry in self.history if entry[0] <= seq] or self.history[:1]
-        return ChannelView(
-            self.channel, self.kind, kept[-1][1], self.base, self.since, kept, live=self.live, late=self.late
-        )
-
-
-@dataclass(slots=True)
-class ConnectionView:
-    """One connection: its negotiated version, the subscriptions it holds, the channels it follows."""
-
-    name: str
-    client_id: str | None = None
-    # The version whose rules hold: that of the handshake, or the nearest one below it that is known.
-    version: str | None = None
-    channels: dict[str, ChannelView] = field(default_factory=dict)
-    subscribed: set[str] = field(default_factory=set)
-    asked: dict[str, int] = field(default_factory=dict)
-    # Channels that were left, with the number of the frame that said so.
-    left: dict[str, int] = field(default_factory=dict)
-    requests: dict[int | str, Request] = field(default_factory=dict)
-    # Accepted envelopes by channel: what came before a snapshot and is numbered above it still counts.
-    log: dict[str, list[tuple[int, JSON]]] = field(default_factory=dict)
-    # The highest number that the host told on this connection.
-    seen: int = -1
-    closed: bool = False
-    # It shook hands here, and did not return from a connection that this recording may lack.
-    began: bool = False
-    # The same client has come back on another connection, so that nothing is owed to this one any more.
-    replaced: bool = False
-
-    @property
-    def fed(self) -> bool:
-        """Whether the host still owes this connection what happens on its channels."""
-        return not self.closed and not self.replaced
-
-
-class Listener:
-    """What a rule may hear. Every method does nothing by default."""
-
-    def frame(self, frame: Frame) -> None: ...
-    def request(self, request: Request) -> None: ...
-    def reply(self, reply: Reply) -> None: ...
-    def dispatch(self, dispatch: Dispatch) -> None: ...
-    def envelope(self, envelope: Envelope) -> None: ...
-    def snapshot(self, snapshot: Snapshot) -> None: ...
-    def notification(self, notification: Notification) -> None: ...
-    def end(self) -> None: ...
+__all__ = [
+    "ChannelView",
+    "ConnectionView",
+    "Dispatch",
+    "Envelope",
+    "Listener",
+    "Notification",
+    "Reply",
+    "Request",
+    "Snapshot",
+    "Tracker",
+]
 
 
 class Tracker:
@@ -383,9 +209,7 @@ class Tracker:
             if kind is not None:
                 self.kinds.setdefault(channel, kind)
             known = view.channels.get(channel)
-            folded = None
-            if known is not None and known.live:
-                folded = known.state if from_seq is None else known.at(from_seq)
+            folded = known.at(from_seq) if known is not None and known.live else None
             if known is None:
                 known = view.channels[channel] = ChannelView(channel, kind)
             known.kind, known.late = kind, late

@@ -42,8 +42,7 @@ def visible(text: str, *, lines: bool = False) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        character if (lines and character == "\n") or not _acts(character) else _escape(character)
-        for character in text
+        character if (lines and character == "\n") or not _acts(character) else _escape(character) for character in text
     )
 
 

@@ -37,9 +37,7 @@ def junit_xml(record: JSONObject, *, plain_schema: bool = False) -> bytes:
     features: defaultdict[str, list[JSONObject]] = defaultdict(list)
     for scenario in record["scenarios"]:
         features[scenario["feature"]].append(scenario)
-    root = ET.Element(
-        "testsuites", {"name": "ahp-conformance", **_totals(record["scenarios"], skipped=False)}
-    )
+    root = ET.Element("testsuites", {"name": "ahp-conformance", **_totals(record["scenarios"], skipped=False)})
     levels = {name: entry["level"] for name, entry in by_id(record).items()}
     for number, (feature, scenarios) in enumerate(features.items()):
         attributes = {"name": _text(feature), "id": str(number), "timestamp": _text(record["started"])}
@@ -63,9 +61,7 @@ def _run_properties(record: JSONObject) -> list[tuple[str, str]]:
     ]
 
 
-def _case(
-    record: JSONObject, scenario: JSONObject, levels: Mapping[str, str], plain_schema: bool
-) -> ET.Element:
+def _case(record: JSONObject, scenario: JSONObject, levels: Mapping[str, str], plain_schema: bool) -> ET.Element:
     case = ET.Element(
         "testcase",
         name=_text(scenario["title"]),
@@ -124,11 +120,7 @@ def _totals(scenarios: Iterable[JSONObject], *, skipped: bool) -> dict[str, str]
         "errors": str(outcomes["error"]),
         "time": f"{sum(scenario['duration'] for scenario in scenarios):.3f}",
     }
-    return (
-        {**totals, "skipped": str(outcomes["not-applicable"] + outcomes["inconclusive"])}
-        if skipped
-        else totals
-    )
+    return {**totals, "skipped": str(outcomes["not-applicable"] + outcomes["inconclusive"])} if skipped else totals
 
 
 def _properties(parent: ET.Element, pairs: Iterable[tuple[str, str]]) -> None:

@@ -59,9 +59,7 @@ class LiveReporter:
 
     def __init__(self, console: Console, *, animated: bool | None = None) -> None:
         self._console = console
-        self._animated = (
-            console.is_terminal and not console.is_dumb_terminal if animated is None else animated
-        )
+        self._animated = console.is_terminal and not console.is_dumb_terminal if animated is None else animated
         self._live: Live | None = None
         self._total = 0
         self._counts: Counter[Outcome] = Counter()

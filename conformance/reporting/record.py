@@ -64,6 +64,7 @@ class RunRecorder:
         catalogue: Catalogue,
         *,
         covered: Collection[str] | None = None,
+        occasional: Collection[str] = (),
         selection: Sequence[str] = (),
         strict: bool = False,
         waivers: Mapping[str, str] | None = None,
@@ -89,6 +90,7 @@ class RunRecorder:
             protocol=started.protocol,
             tier=started.tier,
             covered=covered,
+            occasional=occasional,
             restricted=bool(selection),
             waivers=waivers or {},
         )
@@ -107,9 +109,7 @@ class RunRecorder:
         outcomes = Counter(result.outcome for result in results)
         verdicts = Counter(item.verdict for item in judged)
         used = {item.obligation.id for item in judged if item.verdict == "waived"}
-        stale = sorted(
-            name for name in waivers or {} if name not in catalogue or catalogue[name].id not in used
-        )
+        stale = sorted(name for name in waivers or {} if name not in catalogue or catalogue[name].id not in used)
         record: JSONObject = {
             "format": FORMAT,
             "suite": {"name": "ahp-conformance", "version": suite_version},
@@ -144,9 +144,7 @@ class RunRecorder:
         plain: JSONObject = _plain(record)
         return plain
 
-    def _problem(
-        self, started: RunStarted, results: Sequence[ScenarioResult], catalogue: Catalogue
-    ) -> str | None:
+    def _problem(self, started: RunStarted, results: Sequence[ScenarioResult], catalogue: Catalogue) -> str | None:
         """What went wrong with the run as a whole; also what the suite itself would rather not notice."""
         if self._finished is None:
             return "the run was interrupted before its end"
@@ -163,9 +161,7 @@ class RunRecorder:
             ]
             for name in chain.from_iterable(named):
                 if name not in catalogue:
-                    return (
-                        f"scenario {result.id} names {name}, an obligation that the catalogue does not have"
-                    )
+                    return f"scenario {result.id} names {name}, an obligation that the catalogue does not have"
         if len(results) < started.total:
             return f"only {len(results)} of {started.total} scenarios finished"
         return None
@@ -186,8 +182,7 @@ def _obligation(item: Judged, strict: bool) -> JSONObject:
         "source": rule.source,
         "scenarios": list(item.scenarios),
         "findings": [
-            {"scenario": scenario, **finding.to_json()}
-            for scenario, finding in item.findings[:_FINDINGS_KEPT]
+            {"scenario": scenario, **finding.to_json()} for scenario, finding in item.findings[:_FINDINGS_KEPT]
         ],
         "findingCount": len(item.findings),
     }

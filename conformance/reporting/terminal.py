@@ -47,9 +47,7 @@ _COLUMNS = (
 class TerminalReporter:
     """Shows a run while it is on, and its record when it is over. ``quiet`` leaves the verdict alone."""
 
-    def __init__(
-        self, stream: TextIO | None = None, *, quiet: bool = False, console: Console | None = None
-    ) -> None:
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False, console: Console | None = None) -> None:
         self.console = console or console_for(stream or sys.stdout)
         self._quiet = quiet
         self._live = None if quiet else LiveReporter(self.console)
@@ -170,9 +168,7 @@ def _errors(console: Console, record: JSONObject) -> None:
         _rows(console, [*rows, Row("rerun", rerun(record, scenario["id"]), "verbatim")])
 
 
-def _side_findings(
-    console: Console, record: JSONObject, obligations: dict[str, JSONObject], place: str
-) -> None:
+def _side_findings(console: Console, record: JSONObject, obligations: dict[str, JSONObject], place: str) -> None:
     """Oracle findings on obligations other than those of the scenario in which they were made."""
     firsts: dict[str, tuple[JSONObject, JSONObject]] = {}
     numbers: Counter[str] = Counter()
@@ -219,9 +215,7 @@ def _inconclusive(console: Console, record: JSONObject, place: str) -> None:
     _section(console, f"Could not be judged ({sum(map(len, groups.values()))})")
     for reason, scenarios in sorted(groups.items(), key=lambda item: -len(item[1])):
         console.print()
-        console.print(
-            Text.assemble((visible(reason), "bold yellow"), f"  {count(len(scenarios), 'scenario')}")
-        )
+        console.print(Text.assemble((visible(reason), "bold yellow"), f"  {count(len(scenarios), 'scenario')}"))
         console.print(_indented(Text(advice(reason)), 3))
         for scenario in scenarios[:_EXAMPLES]:
             detail = scenario.get("detail", "")
@@ -274,9 +268,7 @@ def _table(title: str, columns: Iterable[tuple[str, str]], rows: Iterable[tuple[
         table.add_column(name.replace("not-applicable", "n/a"), justify="right")
         styles.append(style)
     for name, numbers in rows:
-        cells = [
-            Text(str(n), style) if n else Text("-", "dim") for n, style in zip(numbers, styles, strict=True)
-        ]
+        cells = [Text(str(n), style) if n else Text("-", "dim") for n, style in zip(numbers, styles, strict=True)]
         table.add_row(name, *cells)
     return table
 

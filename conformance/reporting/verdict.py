@@ -76,12 +76,15 @@ def judge_obligations(
     protocol: str,
     tier: str,
     covered: Collection[str],
+    occasional: Collection[str] = (),
     restricted: bool,
     waivers: Mapping[str, str],
 ) -> list[Judged]:
     """The verdict of each obligation that this run could judge, in the order of the catalogue.
 
-    ``covered`` are the ids that a scenario or an oracle rule of this edition judges. In a ``restricted`` run
+    ``covered`` are the ids that a scenario or an oracle rule of this edition judges, ``occasional`` those that the
+    oracle alone judges, whenever their occasion arises: if it never does although everything within the tier was
+    provoked, the host does not have what they are about. In a ``restricted`` run
     only what the results touch is judged, and only what their scenarios carry is required. Ids that the
     catalogue does not know are left out (the record reports them); ids that were merged count as their
     successor.
@@ -120,6 +123,7 @@ def judge_obligations(
                 found=bool(findings[rule.id]),
                 watched=rule.id in watched,
                 waived=rule.id in excused,
+                occasional=rule.id in occasional and rule.provocation in tiers.TIERS[tier].provocations,
             ),
             demanded=tiers.demanded(tier, rule),
             required=rule.id in required and rule.decides,
@@ -148,7 +152,13 @@ def evidence(result: ScenarioResult) -> tuple[Finding, ...]:
 
 
 def _verdict(
-    carriers: Sequence[ScenarioResult], *, applies: bool, found: bool, watched: bool, waived: bool
+    carriers: Sequence[ScenarioResult],
+    *,
+    applies: bool,
+    found: bool,
+    watched: bool,
+    waived: bool,
+    occasional: bool,
 ) -> ObligationVerdict:
     outcomes = {result.outcome for result in carriers}
     if not applies:
@@ -157,6 +167,8 @@ def _verdict(
         return "waived" if waived else "broken"
     if watched or ("passed" in outcomes and "failed" not in outcomes):
         return "met"
+    if not outcomes:
+        return "not-applicable" if occasional else "undecided"
     return "not-applicable" if outcomes == {"not-applicable"} else "undecided"
 
 

@@ -22,5 +22,10 @@ def in_features() -> frozenset[str]:
     )
 
 
+def occasional() -> frozenset[str]:
+    """Those that no scenario carries, so that the oracle judges them when their occasion arises."""
+    return watched_obligations() - in_features()
+
+
 def covered(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(o for o in in_features() | watched_obligations() if o in catalogue.obligations)

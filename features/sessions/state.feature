@@ -37,6 +37,11 @@ Feature: The state of a session is complete from the start
     When another client looks at the chat
     Then the chat is one flat object with its required members
 
+  @AHP-CHAT-004 @must @needs-turn
+  Scenario: The catalogue comes to agree with the chat
+    When a turn that fails runs in the default chat
+    Then the entry of the chat comes to have the title and the status of the chat
+
   @AHP-CHAT-051 @must
   Scenario: Two sessions have no chat in common
     Given another session

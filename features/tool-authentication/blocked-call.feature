@@ -18,6 +18,12 @@ Feature: A challenged tool call is blocked, not failed
     When another client looks at the chat
     Then the turn is still active and contains the blocked call
 
+  @AHP-TURN-027 @must
+  Scenario: Another turn does not take the place of the one that waits
+    Given the agent's call of "read_secret" of "vault" is blocked
+    When client "A" starts another turn
+    Then the call is still auth-required
+
   @AHP-TOOLAUTH-048 @AHP-TOOLAUTH-063 @must
   Scenario: A client that subscribes to the chat during the block finds the call with its challenge
     Given the agent's call of "read_secret" of "vault" is blocked

@@ -154,7 +154,8 @@ def _also(*types: str) -> Any:
     return {"may_dispatch": lambda kind, version: kind in types or Policy().may_dispatch(kind, version)}
 
 
-def _but(kind: str) -> Any:
+def refusing(kind: str) -> Any:
+    """The policy of a host that takes an action from no client."""
     return {"may_dispatch": lambda given, version: given != kind and Policy().may_dispatch(given, version)}
 
 
@@ -187,7 +188,7 @@ FAULTS: Final = (
     Fault("waits-for-client-seq", "AHP-DISP-008", "A gap in clientSeq holds actions up.",
           incoming=dispatched(_wait_for_gaps)),
     Fault("archiving-refused", "AHP-DISP-009", "session/isArchivedChanged is refused.",
-          policy=_but("session/isArchivedChanged")),
+          policy=refusing("session/isArchivedChanged")),
     Fault("rename-not-stored", "AHP-DISP-010", "A new title is relayed, but not in later snapshots.",
           outgoing=snapshot_with("lifecycle", lambda state: {**state, "title": "New session"})),
     Fault("strangers-not-heard", "AHP-ORIGIN-014", "Chat actions of clients that do not follow the chat are dropped.",

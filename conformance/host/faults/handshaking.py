@@ -84,6 +84,12 @@ def _add_own(host: ReferenceHost, peer: Peer, params: JSON) -> None:
         params["protocolVersions"] = [*params["protocolVersions"], host.versions[-1]]
 
 
+def _own_patch(host: ReferenceHost, peer: Peer, params: JSON) -> None:
+    line = {version.rpartition(".")[0]: version for version in host.versions}
+    if isinstance(params.get("protocolVersions"), list):
+        params["protocolVersions"] = [line.get(v.rpartition(".")[0], v) for v in params["protocolVersions"]]
+
+
 def _fill_empty(host: ReferenceHost, peer: Peer, params: JSON) -> None:
     params["protocolVersions"] = params.get("protocolVersions") or [host.versions[-1]]
 
@@ -195,6 +201,8 @@ def _root_to(who: Any) -> Any:
 FAULTS: Final = (
     Fault("refusal-unsaid", "AHP-INIT-001", "An offer that cannot be met gets no answer.",
           outgoing=errors(-32005, lambda host, peer, message: [])),
+    Fault("patches-taken-for-equal", "AHP-INIT-002", "An offer of another patch is answered with the host's own.",
+          incoming=offers(_own_patch)),
     Fault("serves-unknown-versions", "AHP-INIT-004", "Whoever offers unknown versions gets the host's own.",
           incoming=offers(_add_own)),
     Fault("renegotiates", "AHP-INIT-009", "A second initialize switches to the first version of its offer.",

@@ -8,7 +8,7 @@ from conformance.host.channels import Chat, Session
 from conformance.host.policy import Policy
 from conformance.protocol.status import IN_PROGRESS, activity
 
-from .dispatching import dispatched, envelope
+from .dispatching import dispatched, envelope, refusing
 from .handshaking import errors, key_of, requests, succeeded
 from .seams import Fault, snapshot_with, without
 from .subscribing import asked, note_request
@@ -145,6 +145,12 @@ def _busiest(host: ReferenceHost, session: Session, version: str) -> int:
     return IN_PROGRESS if right == 1 and busy else right
 
 
+def _for_ever(host: ReferenceHost, session: Session, version: str) -> int:
+    right = Policy().activity(host, session, version)
+    worked = any(chat.used_turns for chat in session.chats.values())
+    return IN_PROGRESS if right == 1 and worked else right
+
+
 def _default_only(*hidden: int) -> Any:
     """The activity of the session without what other chats than the default one have of these values."""
 
@@ -206,6 +212,10 @@ FAULTS: Final = (
           incoming=requests("createSession", _any_provider)),
     Fault("chooses-its-own-uri", "AHP-SESS-003", "The session lives at another URI than the one asked for.",
           incoming=requests("createSession", _own_uri)),
+    Fault("listed-under-another-uri", "AHP-SESS-003", "The list names sessions by URIs of the host.",
+          outgoing=_listed(lambda host, item: {**item, "resource": item["resource"] + "-1"})),
+    Fault("listed-provider-is-scheme", "AHP-SESS-010", "provider in the list is the scheme of the session URI.",
+          outgoing=_listed(lambda host, item: {**item, "provider": item["resource"].partition(":")[0]})),
     Fault("subscribe-loses-the-race", "AHP-SESS-004", "A subscribe right behind createSession fails.",
           incoming=_too_early),
     Fault("ready-for-every-subscriber", "AHP-SESS-005", "session/ready is sent again for every subscriber.",
@@ -227,6 +237,10 @@ FAULTS: Final = (
     Fault("subscriptions-survive-disposal", "AHP-SESS-043", "Dispatches to a disposed session are still delivered.",
           incoming=_late(None, lambda params: params)),
     Fault("reborn-in-every-list", "AHP-SESS-046", "createdAt is another in each list.", outgoing=_listed(_reborn)),
+    Fault("idle-is-zero", "AHP-STAT-001", "An idle session has the status 0.",
+          outgoing=snapshot_with("lifecycle", lambda state: {**state, "status": state["status"] & ~1})),
+    Fault("busy-for-ever", "AHP-STAT-002", "A session that has worked once stays in progress.",
+          policy={"activity": _for_ever}),
     Fault("busiest-chat-wins", "AHP-STAT-005", "Work in any chat makes the session busy.",
           policy={"activity": _busiest}),
     Fault("needs-of-default-chat-only", "AHP-STAT-006", "Only the default chat can make the session need input.",
@@ -239,6 +253,8 @@ FAULTS: Final = (
           accepted=_drop_flags),
     Fault("tools-merged", "AHP-ACTC-001", "The tools of a client are added to those it had.",
           incoming=dispatched(_merge_tools)),
+    Fault("leaving-refused", "AHP-ACTC-003", "session/activeClientRemoved is refused.",
+          policy=refusing("session/activeClientRemoved")),
     Fault("stranger-empties-list", "AHP-ACTC-003", "Taking off one client empties the list.", accepted=_empty_list),
     Fault("no-grace", "AHP-ACTC-006", "A client is taken off as soon as its connection is lost.",
           policy={"keeps_blocks": _no_grace}),

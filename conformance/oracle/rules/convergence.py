@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from conformance.oracle.comparing import difference, without_nulls
-from conformance.oracle.reading import active_turn, call_in, calls_in, dicts, entries_in, member, texts
+from conformance.oracle.comparing import Difference, difference, found_at, without_nulls
+from conformance.oracle.reading import active_turn, calls_in, entries_in, member
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import ChannelView, Envelope, Snapshot
 from conformance.protocol.status import ACTIVITY_MASK, IS_READ
@@ -104,40 +103,37 @@ class Convergence(Rule):
         if kind == "chat":
             left, right = _same_window(left, right)
         found = difference(left, right, self.version(snapshot.conn))
-        if found is None:
+        if found is None or _made_unread(kind, found):
             return
-        path, folded, handed_out = found
         self.find(
-            ("AHP-SEQ-009", "AHP-SUB-006", *self._more(snapshot, left, right, path)),
-            f"the snapshot of {channel} is not what client {conn} has folded, at {path}",
-            expected=folded,
-            seen=handed_out,
+            ("AHP-SEQ-009", "AHP-SUB-006", *self._more(channel, left, right, found.steps)),
+            f"the snapshot of {channel} is not what client {conn} has folded, at {found.path}",
+            expected=found.left,
+            seen=found.right,
             frame=snapshot.frame.n,
-            once=(channel, path),
+            once=(channel, found.steps),
         )
 
-    def _more(self, snapshot: Snapshot, left: Any, right: Any, path: str) -> tuple[str, ...]:
+    def _more(self, channel: str, left: Any, right: Any, steps: tuple[str | int, ...]) -> tuple[str, ...]:
         """The obligations about the fold of single actions that a difference breaks too."""
-        if path.startswith("$.inputNeeded"):
-            return self._of_list(snapshot.channel, left, right)
-        steps = re.findall(r"\.(\w+)|\[(\d+)\]", path)
-        names = [name for name, _ in steps]
-        if names[0] == "customizations" and names[-1] in ("state", "channel") or "state" in names[1:]:
-            server = _nearest(left, steps, "mcpServer")
-            changed = repr(member(server, "id")) in self._servers.get(snapshot.channel, ())
-            return ("AHP-MCPS-004",) if names[0] == "customizations" and changed else ()
-        if names[0] == "activeTurn" and "toolCall" in names:
-            at = int(next(index for _, index in steps if index))
-            call = member(dicts(member(active_turn(left), "responseParts"))[at], "toolCall")
-            return self._of_call(snapshot.channel, call if isinstance(call, dict) else {})
+        if steps[:1] == ("inputNeeded",):
+            return self._of_list(channel, left, right)
+        if steps[:1] == ("customizations",):
+            for length in range(2, len(steps)):
+                server = found_at(left, steps[:length])
+                if member(server, "type") == "mcpServer" and steps[length] in ("state", "channel"):
+                    changed = repr(member(server, "id")) in self._servers.get(channel, ())
+                    return ("AHP-MCPS-004",) if changed else ()
+        if steps[:1] == ("activeTurn",) and "toolCall" in steps:
+            return self._of_call(channel, found_at(left, steps[: steps.index("toolCall") + 1]))
         return ()
 
-    def _of_call(self, channel: str, call: dict[str, Any]) -> tuple[str, ...]:
+    def _of_call(self, channel: str, call: Any) -> tuple[str, ...]:
         """What a call that is blocked, or runs on after a block, tells of the fold of challenge and resolution."""
-        if call.get("status") == "auth-required":
+        if member(call, "status") == "auth-required":
             return ("AHP-TOOLAUTH-001",)
-        resumed = repr(call.get("toolCallId")) in self._resumed.get(channel, ())
-        return ("AHP-TOOLAUTH-006",) if resumed and call.get("status") == "running" else ()
+        resumed = repr(member(call, "toolCallId")) in self._resumed.get(channel, ())
+        return ("AHP-TOOLAUTH-006",) if resumed and member(call, "status") == "running" else ()
 
     def _of_list(self, channel: str, left: Any, right: Any) -> tuple[str, ...]:
         folded, shown = ({repr(e.get("id")) for e in entries_in(state)} for state in (left, right))
@@ -163,8 +159,7 @@ def comparable(kind: str, state: Any) -> Any:
     status = kept.get("status")
     if isinstance(status, int):
         # Of a session the flags come by actions, the activity only by inputNeeded, which has a rule of its own.
-        # That a new turn makes it unread again, no action says (ambiguities A-14, AMB-49).
-        kept["status"] = status & ~(IS_READ if kind == "chat" else ACTIVITY_MASK | IS_READ)
+        kept["status"] = status & ~(IS_READ if kind == "chat" else ACTIVITY_MASK)
     if kind == "session" and isinstance(kept.get("chats"), list):
         kept["chats"] = [_less_time(chat) for chat in kept["chats"]]
     return kept
@@ -172,6 +167,14 @@ def comparable(kind: str, state: Any) -> Any:
 
 def _less_time(chat: Any) -> Any:
     return {k: v for k, v in chat.items() if k != "modifiedAt"} if isinstance(chat, dict) else chat
+
+
+def _made_unread(kind: str, found: Difference) -> bool:
+    """Whether a session is only no longer read: a new turn does that, and no action says so (A-14, AMB-49)."""
+    both = isinstance(found.left, int) and isinstance(found.right, int)
+    return (
+        kind == "session" and found.steps == ("status",) and both and found.left ^ found.right == IS_READ & found.left
+    )
 
 
 def _same_window(left: Any, right: Any) -> tuple[Any, Any]:

@@ -14,9 +14,9 @@ Subject = tuple[str, ...]
 def subject_of(entry: Any) -> Subject:
     """What an entry is about: the chat and the request, or the chat, the turn and the call."""
     if member(entry, "kind") == "chatInput":
-        parts = (member(entry, "chat"), member(member(entry, "request"), "id"))
+        parts = [member(entry, "chat"), member(member(entry, "request"), "id")]
     else:
-        parts = (member(entry, "chat"), member(entry, "turnId"), member(member(entry, "toolCall"), "toolCallId"))
+        parts = [member(entry, "chat"), member(entry, "turnId"), member(member(entry, "toolCall"), "toolCallId")]
     return tuple(part if isinstance(part, str) else repr(part) for part in parts)
 
 
@@ -111,9 +111,9 @@ class Entries(Rule):
         if gone is not None and gone.get("kind") == "toolAuthentication":
             # A confirmation that went as the call ran on may be taken off late, but not later than the block's end.
             for other in listed:
-                if other.get("kind") == "toolConfirmation" and subject_of(other) == subject_of(gone):
-                    if listed.index(other) < listed.index(gone):
-                        self._both(envelope.frame.n, envelope.channel, other)
+                earlier = listed.index(other) < listed.index(gone)
+                if earlier and other.get("kind") == "toolConfirmation" and subject_of(other) == subject_of(gone):
+                    self._both(envelope.frame.n, envelope.channel, other)
         # To take off once more what is gone already does no harm.
         elif gone is None and listed and repr(envelope.get("id")) not in self._ids.get(envelope.channel, ()):
             self._find(

@@ -93,9 +93,7 @@ class MessageForm(Rule):
                 frame=frame.n,
             )
         elif "error" in message and not (
-            isinstance(error, dict)
-            and whole(error.get("code")) is not None
-            and isinstance(error.get("message"), str)
+            isinstance(error, dict) and whole(error.get("code")) is not None and isinstance(error.get("message"), str)
         ):
             self.find(
                 "AHP-RPC-003",

@@ -11,6 +11,7 @@ from conformance.protocol import compare, needs_input
 
 from .turns import ENDS
 
+
 def still_listed(tracker: Tracker, snapshot: Snapshot, entry: dict[str, Any]) -> bool:
     """Whether an entry of a snapshot is in the list to the end, as far as anybody still follows the session.
 

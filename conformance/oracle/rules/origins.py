@@ -171,12 +171,11 @@ class Origins(Rule):
         wanted = {k: v for k, v in without_nulls(sent.action).items() if k not in _REWRITABLE}
         found = difference(wanted, without_nulls(envelope.action), self.version(envelope.conn), contained=True)
         if found is not None:
-            path, dispatched, echoed = found
             self.find(
                 "AHP-SEQ-015",
-                f"the accepted echo is not what was dispatched, at {path}",
-                expected=dispatched,
-                seen=echoed,
+                f"the accepted echo is not what was dispatched, at {found.path}",
+                expected=found.left,
+                seen=found.right,
                 frame=envelope.frame.n,
                 once=(envelope.channel, repr(envelope.seq)),
             )

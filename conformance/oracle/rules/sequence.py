@@ -36,6 +36,9 @@ class Numbering(Rule):
         params = member(frame.msg, "params")
         if frame.dir != "in" or member(frame.msg, "method") != "action" or not isinstance(params, dict):
             return
+        if params.get("rejectionReason") is not None:
+            # What is refused may be as malformed as it was sent.
+            return
         if not isinstance(params.get("action"), dict) or text(params.get("channel")) is None:
             self.find(
                 "AHP-SEQ-003",
@@ -52,7 +55,7 @@ class Numbering(Rule):
             self._replay[envelope.conn] = envelope.frame.n
             self._forget(envelope.conn)
         seq = whole(envelope.seq)
-        if seq is None or not envelope.type:
+        if seq is None or (envelope.accepted and not envelope.type):
             self.find(
                 "AHP-SEQ-003",
                 "an envelope without serverSeq or action type",

@@ -144,7 +144,7 @@ class Shapes(Rule):
         if not isinstance(state, dict):
             return
         if kind == "session":
-            self.watch("AHP-SESS-008", "AHP-STAT-001", "AHP-ACTC-012", "AHP-CHAT-049", "AHP-INNEED-002")
+            self.watch("AHP-SESS-008", "AHP-STAT-001", "AHP-ACTC-012", "AHP-CHAT-049")
             for entry in entries_in(state):
                 self.watch("AHP-INPUT-029", _ENTRIES.get(text(entry.get("kind")) or "", "AHP-INPUT-029"))
             if servers_in(state):
@@ -193,21 +193,21 @@ class Shapes(Rule):
         if reply.request is None:
             return
         version = self.version(reply.conn)
-        if version is None and reply.request.method == "initialize":
-            # A result that names no version is judged by the one that was asked for.
-            version = _offered(reply.request.params)
         if isinstance(reply.error, dict):
             self._error(reply, version or BASELINE)
-        elif version is not None and "result" in reply.frame.msg:
-            self._result(reply, version)
+        elif "result" in reply.frame.msg:
+            if version is None and reply.request.method == "initialize":
+                # A result that names no version is judged by the one that was asked for.
+                version = _offered(reply.request.params)
+            if version is not None:
+                self._result(reply, version)
 
     def _error(self, reply: Reply, version: str) -> None:
-        code = whole(reply.error.get("code"))
-        if code not in _ERRORS:
+        code, data = whole(reply.error.get("code")), reply.error.get("data")
+        if code not in _ERRORS or (code == -32005 and data is None):
+            # Whether -32005 has to carry data is the matter of another obligation.
             return
-        data = reply.error.get("data")
-        if code == -32007 or data is not None:
-            self.watch(_ERRORS[code])
+        self.watch(_ERRORS[code])
         found = error_data_violations(version, code, data)
         if found:
             self._report((_ERRORS[code],), f"the data of the error {code} are wrong", found, reply.frame.n)
@@ -290,7 +290,7 @@ def _is_auth_required(path: str, state: Any) -> bool:
         value = member(value, name) if name else _at(value, index)
         if name == "toolCall":
             break
-    return member(value, "status") == "auth-required"
+    return bool(member(value, "status") == "auth-required")
 
 
 def _at(value: Any, index: str) -> Any:

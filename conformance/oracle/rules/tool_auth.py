@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.oracle.comparing import without_nulls
-from conformance.oracle.reading import active_turn, call_in, calls_in, chats_in, contributor_of, entries_in, member, text
+from conformance.oracle.reading import (
+    active_turn,
+    call_in,
+    calls_in,
+    chats_in,
+    contributor_of,
+    entries_in,
+    member,
+    text,
+)
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import ChannelView, ConnectionView, Envelope, Request, Snapshot
 from conformance.protocol import FINAL_STATUSES

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.oracle.reading import active_turn, call_in, calls_in, chats_in, contributor_of, member, servers_in, text
+from conformance.oracle.reading import (
+    active_turn,
+    call_in,
+    calls_in,
+    chats_in,
+    contributor_of,
+    member,
+    servers_in,
+    text,
+)
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope
 from conformance.protocol import event_of, next_status

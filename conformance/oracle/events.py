@@ -1,0 +1,120 @@
+"""What the frames of a recording mean, as events, and who may listen to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.wire.frames import Frame
+
+from .reading import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of the suite: ``id``, ``method`` and ``params`` as sent."""
+
+    conn: str
+    id: int | str
+    method: str
+    params: JSON
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to ``request`` (None: to nothing that was asked). Either ``result`` or ``error`` counts."""
+
+    conn: str
+    request: Request | None
+    result: JSON
+    error: JSON
+    frame: Frame
+
+    @property
+    def failed(self) -> bool:
+        return self.error is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """An action that the suite dispatched."""
+
+    conn: str
+    client_id: str | None
+    channel: str
+    client_seq: JSON
+    action: JSON
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """An action as the host delivered it, with the fold of its channel before and after it.
+
+    Both folds are None when there is none to judge it by: the channel is not followed, or the envelope is one from
+    before the position of the fold, delivered again.
+    """
+
+    conn: str
+    channel: str
+    kind: str | None
+    action: JSON
+    seq: JSON
+    origin: JSON
+    rejection: JSON
+    message: JSON
+    frame: Frame
+    replayed: bool
+    before: JSON
+    after: JSON
+
+    @property
+    def type(self) -> str:
+        value = self.action.get("type") if isinstance(self.action, dict) else None
+        return value if isinstance(value, str) else ""
+
+    @property
+    def accepted(self) -> bool:
+        return self.rejection is None
+
+    def get(self, member: str) -> JSON:
+        return self.action.get(member) if isinstance(self.action, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A state that the host handed out.
+
+    ``folded`` is what this connection had folded of the channel up to ``from_seq`` (None: nothing).
+    """
+
+    conn: str
+    channel: str
+    kind: str | None
+    state: JSON
+    from_seq: int | None
+    frame: Frame
+    folded: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A notification of the host other than ``action``."""
+
+    conn: str
+    method: str
+    params: JSON
+    frame: Frame
+
+
+class Listener:
+    """What a rule may hear. Every method does nothing by default."""
+
+    def frame(self, frame: Frame) -> None: ...
+    def request(self, request: Request) -> None: ...
+    def reply(self, reply: Reply) -> None: ...
+    def dispatch(self, dispatch: Dispatch) -> None: ...
+    def envelope(self, envelope: Envelope) -> None: ...
+    def snapshot(self, snapshot: Snapshot) -> None: ...
+    def notification(self, notification: Notification) -> None: ...
+    def end(self) -> None: ...

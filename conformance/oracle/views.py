@@ -1,0 +1,87 @@
+"""What each connection knows: its subscriptions, and the folds of the channels that it follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .events import Request
+from .reading import JSON
+
+
+@dataclass(slots=True)
+class ChannelView:
+    """One channel as one connection sees it. ``history`` pairs each serverSeq with the fold right after it.
+
+    ``base`` is the position of the last snapshot; ``since`` the position from which on nothing of the channel can
+    have escaped this view. ``late``: the client permits delays, so that envelopes may come merged or after an answer
+    that was given later. ``live``: the host owes this view all further envelopes.
+    """
+
+    channel: str
+    kind: str | None
+    state: JSON = None
+    base: int = -1
+    since: int = -1
+    history: list[tuple[int, JSON]] = field(default_factory=list)
+    live: bool = False
+    late: bool = False
+
+    def reset(self, state: JSON, from_seq: int | None, *, live: bool = True) -> None:
+        self.state = state
+        self.base = -1 if from_seq is None else from_seq
+        self.since = self.since if self.live else self.base
+        self.history = [(self.base, state)]
+        self.live = live
+
+    @property
+    def position(self) -> int:
+        return self.history[-1][0] if self.history else self.base
+
+    def at(self, seq: int | None) -> JSON:
+        """The fold as of ``seq`` (None: the last one), or None when the view began later."""
+        if seq is None:
+            return self.state
+        found = None
+        for position, state in self.history:
+            if position > seq:
+                break
+            if position == seq or not self.late:
+                found = state
+        return found
+
+    def continued(self, seq: int) -> ChannelView:
+        """The view that the same client has on its next connection, of which it says that it saw all up to ``seq``."""
+        kept = [entry for entry in self.history if entry[0] <= seq] or self.history[:1]
+        return ChannelView(
+            self.channel, self.kind, kept[-1][1], self.base, self.since, kept, live=self.live, late=self.late
+        )
+
+
+@dataclass(slots=True)
+class ConnectionView:
+    """One connection: its negotiated version, the subscriptions it holds, the channels it follows."""
+
+    name: str
+    client_id: str | None = None
+    # The version whose rules hold: that of the handshake, or the nearest one below it that is known.
+    version: str | None = None
+    channels: dict[str, ChannelView] = field(default_factory=dict)
+    subscribed: set[str] = field(default_factory=set)
+    asked: dict[str, int] = field(default_factory=dict)
+    # Channels that were left, with the number of the frame that said so.
+    left: dict[str, int] = field(default_factory=dict)
+    requests: dict[int | str, Request] = field(default_factory=dict)
+    # Accepted envelopes by channel: what came before a snapshot and is numbered above it still counts.
+    log: dict[str, list[tuple[int, JSON]]] = field(default_factory=dict)
+    # The highest number that the host told on this connection.
+    seen: int = -1
+    closed: bool = False
+    # It shook hands here, and did not return from a connection that this recording may lack.
+    began: bool = False
+    # The same client has come back on another connection, so that nothing is owed to this one any more.
+    replaced: bool = False
+
+    @property
+    def fed(self) -> bool:
+        """Whether the host still owes this connection what happens on its channels."""
+        return not self.closed and not self.replaced
