@@ -32,7 +32,11 @@ def demands_token(world: World, name: str, tool: str) -> None:
     server_of(world, name).challenge(tool)
 
 
-@given(parsers.re(r'an MCP server "(?P<name>[^"]+)" whose tool "(?P<tool>[^"]+)" demands the scopes? (?P<scopes>"[^,]+")'))
+@given(
+    parsers.re(
+        r'an MCP server "(?P<name>[^"]+)" whose tool "(?P<tool>[^"]+)" demands the scopes? (?P<scopes>"[^,]+")'
+    )
+)
 def demands_scopes(world: World, name: str, tool: str, scopes: str) -> None:
     wanted = scopes_in(scopes)
     server_of(world, name).challenge(tool, scopes=wanted, scopes_supported=wanted)

@@ -9,7 +9,6 @@ from pytest_bdd import given, parsers, then, when
 
 from conformance.client import NotClaimed, Unreached
 from conformance.oracle.tracker import Envelope
-from scenarios.entries import entry_goes
 from scenarios.expect import expect_equal
 from scenarios.onlookers import customizations_in
 from scenarios.servers import entry_in, kind_of
@@ -47,12 +46,6 @@ def answer(world: World) -> Envelope:
 
 def _servers(state: Any) -> list[Any]:
     return [c for c in customizations_in(state) if c.get("type") == "mcpServer"]
-
-
-@when(parsers.parse('the client asks for "{name}" to be {what}'))
-def asks(world: World, name: str, what: str) -> None:
-    number = world.a.dispatch(world.session, {"type": _KINDS[what], "id": listed(world, name)["id"]})
-    world.echoes = [world.a.echo(number)]
 
 
 @when(parsers.re(r'the client requests the (?P<what>start|stop) of "(?P<name>[^"]+)"'))
@@ -105,17 +98,10 @@ def entry_before(world: World, name: str) -> Any:
     return entry
 
 
-@then("the call is no longer auth-required, if the stop was accepted")
+@then("the call is no longer auth-required")
 def not_waiting(world: World) -> None:
-    if world.echoes[-1].accepted:
-        world.a.await_state(
-            world.chat,
-            "the end of the block",
-            lambda state: (world.tool_call(state=state) or {}).get("status") != "auth-required" or None,
-        )
-
-
-@then("the entry of the call goes, if the stop was accepted")
-def entry_gone(world: World) -> None:
-    if world.echoes[-1].accepted:
-        entry_goes(world)
+    world.a.await_state(
+        world.chat,
+        "the end of the block",
+        lambda state: (world.tool_call(state=state) or {}).get("status") != "auth-required" or None,
+    )

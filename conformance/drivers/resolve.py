@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -57,6 +58,10 @@ def resolve(
 
 def _imported(target: str) -> Driver:
     module, _, attribute = target.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        # A driver beside the host's own sources needs no installation.
+        sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:

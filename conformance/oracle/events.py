@@ -85,7 +85,8 @@ class Envelope:
 class Snapshot:
     """A state that the host handed out.
 
-    ``folded`` is what this connection had folded of the channel up to ``from_seq`` (None: nothing).
+    ``folded`` is what this connection had folded of the channel up to ``from_seq`` (None: nothing). ``life`` counts
+    how often the channel was disposed of before: its URI may be used again.
     """
 
     conn: str
@@ -95,6 +96,7 @@ class Snapshot:
     from_seq: int | None
     frame: Frame
     folded: JSON
+    life: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ class Tracker:
         self.kinds: dict[str, str] = {ROOT_URI: "root"}
         self.snapshots: list[Snapshot] = []
         self.settled = False
+        # How often each channel was disposed of.
+        self._lives: dict[str, int] = {}
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
@@ -126,7 +128,7 @@ class Tracker:
             self._envelope(view, frame, params, replayed=False)
             return
         if method == "root/sessionRemoved":
-            self._gone(text(params.get("session")))
+            self._gone(text(params.get("session")), view)
         notification = Notification(view.name, method, params, frame)
         self._tell(lambda listener: listener.notification(notification))
 
@@ -212,13 +214,13 @@ class Tracker:
             folded = known.at(from_seq) if known is not None and known.live else None
             if known is None:
                 known = view.channels[channel] = ChannelView(channel, kind)
-            known.kind, known.late = kind, late
+            known.kind, known.late, known.life = kind, late, self._lives.get(channel, 0)
             known.reset(state, from_seq, live=live)
             if live:
                 view.subscribed.add(channel)
             self._see(view, from_seq)
             self._learn_chats(state)
-            snapshot = Snapshot(view.name, channel, kind, state, from_seq, frame, folded)
+            snapshot = Snapshot(view.name, channel, kind, state, from_seq, frame, folded, known.life)
             self.snapshots.append(snapshot)
             self._tell_snapshot(snapshot)
             for seq, action in view.log.get(channel, ()):
@@ -232,16 +234,23 @@ class Tracker:
         for chat in chats_in(state):
             self.kinds.setdefault(chat, "chat")
 
-    def _gone(self, channel: str | None) -> None:
-        """A session or chat is no more: nothing is owed to its views, also when its URI is used again."""
+    def _gone(self, channel: str | None, told: ConnectionView | None = None) -> None:
+        """A session or chat is no more: its views are owed nothing, also when its URI is used again.
+
+        ``told`` is the one connection that has heard of it; others may be ahead, and follow a new one already.
+        """
         if channel is None:
             return
+        connections = list(self.connections.values()) if told is None else [told]
         gone = {channel}
-        for _, view in self.views(channel):
-            gone.update(chats_in(view.state))
+        for connection in connections:
+            if channel in connection.channels:
+                gone.update(chats_in(connection.channels[channel].state))
         for uri in gone:
-            for _, view in self.views(uri):
-                view.live = False
+            self._lives[uri] = self._lives.get(uri, 0) + 1
+            for connection in connections:
+                if uri in connection.channels:
+                    connection.channels[uri].live = False
 
     def _see(self, view: ConnectionView, number: JSON) -> None:
         view.seen = max(view.seen, whole(number) or -1)
@@ -261,8 +270,8 @@ class Tracker:
                 before = known.state
                 after = self._fold(view, known, seq, action)
                 if action.get("type") == "session/chatRemoved":
-                    self._gone(text(action.get("chat")))
-        elif known is not None and known.live:
+                    self._gone(text(action.get("chat")), view)
+        elif rejection is not None and known is not None and known.live:
             before = after = known.state
         envelope = Envelope(
             view.name,

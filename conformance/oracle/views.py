@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .events import Request
 from .reading import JSON
@@ -14,7 +14,7 @@ class ChannelView:
 
     ``base`` is the position of the last snapshot; ``since`` the position from which on nothing of the channel can
     have escaped this view. ``late``: the client permits delays, so that envelopes may come merged or after an answer
-    that was given later. ``live``: the host owes this view all further envelopes.
+    that was given later. ``live``: the host owes this view all further envelopes. ``life``: see ``Snapshot``.
     """
 
     channel: str
@@ -25,6 +25,7 @@ class ChannelView:
     history: list[tuple[int, JSON]] = field(default_factory=list)
     live: bool = False
     late: bool = False
+    life: int = 0
 
     def reset(self, state: JSON, from_seq: int | None, *, live: bool = True) -> None:
         self.state = state
@@ -52,9 +53,7 @@ class ChannelView:
     def continued(self, seq: int) -> ChannelView:
         """The view that the same client has on its next connection, of which it says that it saw all up to ``seq``."""
         kept = [entry for entry in self.history if entry[0] <= seq] or self.history[:1]
-        return ChannelView(
-            self.channel, self.kind, kept[-1][1], self.base, self.since, kept, live=self.live, late=self.late
-        )
+        return replace(self, state=kept[-1][1], history=kept)
 
 
 @dataclass(slots=True)

@@ -23,7 +23,8 @@ Feature: A refused token is said to be refused, and does no harm
 
   @AHP-AUTH-013 @must
   Scenario: A token that was refused is not sent back
-    When a token for a resource that nobody advertised is pushed
+    Given the client was refused for a resource that nobody advertised
+    When another client looks at the root
     Then the token is in nothing that the host has sent
 
   @AHP-AUTH-021 @must

@@ -10,6 +10,6 @@ Feature: The server behind a blocked call
   @AHP-TOOLAUTH-066 @should
   Scenario: Stopping the server ends the wait of its call
     Given the session lists the blocked call
-    When the client asks for "vault" to be stopped
-    Then the call is no longer auth-required, if the stop was accepted
-    And the entry of the call goes, if the stop was accepted
+    When the client gets "vault" stopped
+    Then the call is no longer auth-required
+    And the entry of the call goes

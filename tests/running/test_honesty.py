@@ -19,9 +19,9 @@ def test_an_impostor_gets_no_pass_and_no_exit_code_0(kind: str, tmp_path: Path) 
     assert run.record["counts"]["scenarios"]["error"] == 0
     assert run.code in (1, 3)
     assert run.record["verdict"] in ("broken", "incomplete")
-    assert not [
-        o["id"] for o in run.record["obligations"] if o["verdict"] == "met" and o["scenarios"] and o["demanded"]
-    ]
+    # What an impostor does keep is the form of single messages, and the oracle may say so.
+    met = {o["id"] for o in run.record["obligations"] if o["verdict"] == "met" and o["required"] and o["scenarios"]}
+    assert all(id_.startswith("AHP-RPC-") for id_ in met)
 
 
 def test_a_host_that_only_shakes_hands_passes_nothing_beyond_the_handshake(tmp_path: Path) -> None:

@@ -85,6 +85,8 @@ class Convergence(Rule):
             for connection, view in self.tracker.views(snapshot.channel):
                 if connection.name == snapshot.conn or connection.version != self.version(snapshot.conn):
                     continue
+                if view.life != snapshot.life:
+                    continue
                 state = _at(view, snapshot.from_seq, up_to_date=view.live and connection.fed)
                 if state is not None and state is not snapshot.state:
                     self._compare(snapshot, state, connection.name)

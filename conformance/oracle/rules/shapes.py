@@ -66,6 +66,16 @@ _ACTIONS = {
     "session/mcpServerStateChanged": "AHP-MCPS-002",
     "session/activeClientSet": "AHP-ACTC-012",
 }
+# Members that say by their absence that something is cleared; null means the same (ambiguity A-11).
+_CLEARING = {
+    "chat/activityChanged": "activity",
+    "chat/draftChanged": "draft",
+    "session/activityChanged": "activity",
+    "session/changesetsChanged": "changesets",
+    "session/defaultChatChanged": "defaultChat",
+    "session/metaChanged": "_meta",
+    "session/mcpServerStateChanged": "channel",
+}
 _ERRORS = {-32007: "AHP-AUTH-008", -32005: "AHP-INIT-005"}
 _INITIALIZE = (
     (r"^\$\.serverInfo", "AHP-INIT-016"),
@@ -122,7 +132,7 @@ class Shapes(Rule):
         version = self.version(dispatch.conn)
         if version is not None and dispatch.client_id is not None and isinstance(dispatch.client_seq, int):
             who = (dispatch.client_id, dispatch.client_seq)
-            fine = not action_violations(version, dispatch.action)
+            fine = not action_violations(version, _less_cleared(dispatch.action))
             self._wellformed[who] = fine and self._wellformed.get(who, True)
 
     def snapshot(self, snapshot: Snapshot) -> None:
@@ -171,7 +181,7 @@ class Shapes(Rule):
             return
         obligations = ("AHP-DISP-001",) if malformed else self._of_action(envelope, version)
         self.watch(*obligations)
-        found = action_violations(version, envelope.action)
+        found = action_violations(version, _less_cleared(envelope.action))
         if found:
             self._report(
                 obligations,
@@ -260,6 +270,13 @@ class Shapes(Rule):
             frame=frame,
             once=once,
         )
+
+
+def _less_cleared(action: Any) -> Any:
+    name = _CLEARING.get(text(member(action, "type")) or "")
+    if name is None or action.get(name, "") is not None:
+        return action
+    return {key: value for key, value in action.items() if key != name}
 
 
 def _by_obligation(

@@ -105,10 +105,10 @@ class ToolAuthentication(Rule):
         return self._blocks.setdefault(subject_of(about), Block())
 
     def _resolved(self, envelope: Envelope, call: dict[str, Any]) -> None:
-        if member(call.get("contributor"), "customizationId") in self._stopped:
+        if _server_of(call) in self._stopped:
             return
         self.watch("AHP-TOOLAUTH-031")
-        resource = member(member(call.get("auth"), "resource"), "resource")
+        resource = text(member(member(call.get("auth"), "resource"), "resource"))
         if resource not in self._pushed:
             self.find(
                 "AHP-TOOLAUTH-031",
@@ -127,7 +127,7 @@ class ToolAuthentication(Rule):
                 self._block(envelope.channel, turn, call).over = seq
         if not blocked or envelope.origin is not None or envelope.type not in ("chat/turnComplete", "chat/error"):
             return
-        if any(member(call.get("contributor"), "customizationId") in self._stopped for call in blocked):
+        if any(_server_of(call) in self._stopped for call in blocked):
             return
         if envelope.type == "chat/error" and any(self._runs(call) for call in calls):
             # What runs beside the blocked call may fail for reasons of its own.
@@ -196,11 +196,11 @@ class ToolAuthentication(Rule):
     def _has_entry(self, subject: Subject, block: Block) -> None:
         """Chat and session may tell of a block in any order (AMB-17), so only one that is over is judged."""
         first = min(block.challenged, default=None)
-        ends = [*block.resolved, *([block.over] if block.over >= 0 else [])]
-        if first is None or not ends or not self._session_followed(subject[0], first):
+        if first is None:
             return
-        self.watch("AHP-TOOLAUTH-022")
-        if not block.listed:
+        if block.listed:
+            self.watch("AHP-TOOLAUTH-022")
+        elif (block.resolved or block.over >= 0) and self._session_followed(subject[0], first):
             self.find(
                 "AHP-TOOLAUTH-022",
                 "a blocked call had no entry in its session",
@@ -211,13 +211,14 @@ class ToolAuthentication(Rule):
 
     def _has_call(self, subject: Subject, block: Block) -> None:
         first = min(block.listed, default=None)
+        if block.listed and block.challenged:
+            self.watch("AHP-TOOLAUTH-064")
         if first is None or not self._chat_followed(subject[0], first):
             return
         if not block.challenged and block.shown < 0:
             if block.set and (block.removed or block.over >= 0):
                 self._stray(subject, block, first, "no such call", "an entry names a call that was never blocked")
             return
-        self.watch("AHP-TOOLAUTH-064")
         for seq, entry in block.listed.items():
             # The challenge that the entry is about is the last one so far, or the next one.
             before = max((s for s in block.challenged if s <= seq), default=None)
@@ -287,3 +288,8 @@ class ToolAuthentication(Rule):
 
     def _chat_followed(self, chat: str, since: int) -> bool:
         return any(self._followed(connection, view, since) for connection, view in self.tracker.views(chat))
+
+
+def _server_of(call: dict[str, Any]) -> str | None:
+    """The MCP server entry that a call names."""
+    return text(member(call.get("contributor"), "customizationId"))
