@@ -46,7 +46,9 @@ class Tracker:
         self._listeners.append(listener)
 
     def connection(self, name: str) -> ConnectionView:
-        return self.connections.setdefault(name, ConnectionView(name))
+        if name not in self.connections:
+            self.connections[name] = ConnectionView(name)
+        return self.connections[name]
 
     def views(self, channel: str) -> Iterator[tuple[ConnectionView, ChannelView]]:
         """Every view of ``channel`` on any connection."""

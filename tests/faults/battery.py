@@ -50,7 +50,7 @@ def fate(name: str) -> Fate:
     """Play one fault at the newest version that its obligation holds for."""
     obligation = _catalogue()[FAULTS[name].obligation]
     version = next(v for v in ("0.9.0", "0.6.0") if obligation.applies(v))
-    settings = Settings(offers=(version,), patience=1.0, only=(selection(obligation.id),), faults=(name,))
+    settings = Settings(offers=(version,), patience=0.6, only=(selection(obligation.id),), faults=(name,))
     driver, recorder = ReferenceDriver(faults=(name,)), RunRecorder()
     driver.start()
     try:

@@ -45,7 +45,7 @@ class Driven:
         self.host.receive(self.peer, data)
 
     def request(self, method: str, channel: str = ROOT, **params: JSON) -> JSON:
-        """Send a request; the response."""
+        """Send a request; the response, an empty one when a wrong host gives none."""
         identifier = next(self._ids)
         self.raw(
             orjson.dumps(
@@ -57,7 +57,8 @@ class Driven:
                 }
             ).decode()
         )
-        return next(f for f in reversed(self.frames) if f.get("id") == identifier and "method" not in f)
+        answers = (f for f in reversed(self.frames) if f.get("id") == identifier and "method" not in f)
+        return next(answers, {})
 
     def result(self, method: str, channel: str = ROOT, **params: JSON) -> JSON:
         answer = self.request(method, channel, **params)

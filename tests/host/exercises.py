@@ -21,6 +21,7 @@ from .driving import (
     challenge,
     normalised,
 )
+from .wire_exercises import EXERCISES as WIRE_EXERCISES
 
 JSON = Any
 
@@ -346,6 +347,7 @@ EXERCISES: Final[tuple[Act, ...]] = (
     turns,
     handshake,
     *AGENT_EXERCISES,
+    *WIRE_EXERCISES,
 )
 
 

@@ -222,7 +222,9 @@ def a_member_that_the_client_sent_itself(t: Trace) -> None:
 @vocabulary.good()
 def a_chat_under_a_uri_of_the_hosts_own(t: Trace) -> None:
     own = "vscode-chat:/c7"
-    t.follow(session=calm_session(chats=[{"resource": own, "title": "C", "status": 1, "modifiedAt": "2026-01-01T00:00:00Z"}]))
+    t.follow(
+        session=calm_session(chats=[{"resource": own, "title": "C", "status": 1, "modifiedAt": "2026-01-01T00:00:00Z"}])
+    )
     t.subscribe(own, idle_chat(resource=own))
     t.envelope(own, starts())
     t.envelope(own, about("Start", toolName="x", displayName="x"))

@@ -58,7 +58,9 @@ def an_id_made_from_the_resource(t: Trace) -> None:
 
 @entries.bad("AHP-INPUT-014")
 def two_entries_of_a_snapshot_share_an_id(t: Trace) -> None:
-    t.follow(chat=None, session=calm_session(inputNeeded=[confirmation("n", "one"), entry("chatInput", "n")], status=24))
+    t.follow(
+        chat=None, session=calm_session(inputNeeded=[confirmation("n", "one"), entry("chatInput", "n")], status=24)
+    )
 
 
 @entries.bad("AHP-INPUT-014", "AHP-TOOLAUTH-037")

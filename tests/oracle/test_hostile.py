@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -84,7 +85,11 @@ def ordinary() -> Trace:
     t = Trace()
     t.follow("AB", chat=idle_chat())
     t.echo(CHAT, starts(), to="AB")
-    t.envelope(CHAT, {"type": "chat/responsePart", "turnId": TURN, "part": {"kind": "markdown", "id": "p", "content": ""}}, "AB")
+    t.envelope(
+        CHAT,
+        {"type": "chat/responsePart", "turnId": TURN, "part": {"kind": "markdown", "id": "p", "content": ""}},
+        "AB",
+    )
     t.envelope(CHAT, {"type": "chat/delta", "turnId": TURN, "partId": "p", "content": "Hi"}, "AB")
     t.blocked("AB")
     t.envelope(SESSION, lists(entry("chatInput", "q")), "AB")
@@ -155,10 +160,10 @@ def test_ordinary_traffic_with_parts_replaced(chance: random.Random, data: st.Da
     watched([_like(frame, frame.msg, n) for n, frame in enumerate(frames)])
 
 
-@pytest.mark.parametrize("junk", [None, "x", [{}], {"id": []}], ids=repr)
-def test_every_part_of_ordinary_traffic_replaced_by_junk(junk: JSON) -> None:
-    """Each member of each message once, for a sample that covers every name on every kind of message."""
+def test_every_part_of_ordinary_traffic_replaced_by_junk() -> None:
+    """Each member of each kind of message once, by one sort of junk or another."""
     frames = ordinary().frames
+    junk: Iterator[JSON] = itertools.cycle([None, "x", [{}], {"id": []}, 5])
     done: set[tuple[str, ...]] = set()
     for place, frame in enumerate(frames):
         for path in _paths(frame.msg):
@@ -172,7 +177,7 @@ def test_every_part_of_ordinary_traffic_replaced_by_junk(junk: JSON) -> None:
             holder = message
             for step in path[:-1]:
                 holder = holder[step]
-            holder[path[-1]] = junk
+            holder[path[-1]] = next(junk)
             watched([*frames[:place], _like(frame, message), *frames[place + 1 :]])
 
 
@@ -209,7 +214,9 @@ def test_frames_without_json() -> None:
 
 
 def _like(frame: Frame, message: JSON, n: int | None = None) -> Frame:
-    return Frame(frame.n if n is None else n, frame.t, frame.conn, frame.dir, message, frame.raw, frame.kind, frame.code)
+    return Frame(
+        frame.n if n is None else n, frame.t, frame.conn, frame.dir, message, frame.raw, frame.kind, frame.code
+    )
 
 
 def _spots(value: JSON) -> Iterator[tuple[Any, Any]]:

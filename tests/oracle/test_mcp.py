@@ -90,7 +90,13 @@ def states_of_the_future_and_servers_unknown(t: Trace) -> None:
 
 @servers.good("AHP-MCP-049")
 def a_resource_of_an_agent_is_asked_for_by_notification(t: Trace) -> None:
-    agent = {"provider": "p", "displayName": "P", "description": "An agent", "models": [], "protectedResources": [RESOURCE]}
+    agent = {
+        "provider": "p",
+        "displayName": "P",
+        "description": "An agent",
+        "models": [],
+        "protectedResources": [RESOURCE],
+    }
     t.handshake(snapshots=[t.snapshot(ROOT, root(agents=[agent]))])
     t.subscribe(SESSION, calm_session())
     t.envelope(SESSION, becomes("authRequired"))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tests.protocol.examples import CHAT, TURN
+from tests.protocol.examples import CALL, CHAT, TURN
 
 from .traces import (
-    CALL,
     DONE,
     SESSION,
     Case,
     Cases,
     Trace,
+    a_call,
     about,
     auth_entry,
     clean,
@@ -18,7 +18,6 @@ from .traces import (
     idle_chat,
     lists,
     part_of,
-    a_call,
     starts,
     working_chat,
 )

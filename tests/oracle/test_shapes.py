@@ -186,7 +186,9 @@ def an_agent_without_models(t: Trace) -> None:
 @shapes.bad("AHP-SUB-003")
 def a_terminal_in_a_path(t: Trace) -> None:
     t.handshake()
-    t.subscribe("ahp-terminal:/t", {"title": "T", "content": [], "claim": {"kind": "client", "clientId": "A"}, "cwd": "/"})
+    t.subscribe(
+        "ahp-terminal:/t", {"title": "T", "content": [], "claim": {"kind": "client", "clientId": "A"}, "cwd": "/"}
+    )
 
 
 # -- actions ------------------------------------------------------------------------------------------
@@ -373,7 +375,9 @@ def a_resource_still_as_a_string(t: Trace) -> None:
 # -- right hosts --------------------------------------------------------------------------------------
 
 
-@shapes.good("AHP-SESS-008", "AHP-STAT-001", "AHP-ACTC-012", "AHP-CHAT-049", "AHP-MCP-001", "AHP-MCPS-002", "AHP-SUB-003")
+@shapes.good(
+    "AHP-SESS-008", "AHP-STAT-001", "AHP-ACTC-012", "AHP-CHAT-049", "AHP-MCP-001", "AHP-MCPS-002", "AHP-SUB-003"
+)
 def a_session(t: Trace) -> None:
     session_of(t)
 
@@ -440,7 +444,9 @@ def a_malformed_action_of_a_client_is_refused(t: Trace) -> None:
 
 @shapes.good("AHP-AUTH-008", "AHP-INIT-005", "AHP-LIST-001", "AHP-RPC-018")
 def answers_of_all_sorts(t: Trace) -> None:
-    t.error(t.ask("initialize", protocolVersions=["9.9.9"], clientId="A"), -32005, data={"supportedVersions": ["^0.9.0"]})
+    t.error(
+        t.ask("initialize", protocolVersions=["9.9.9"], clientId="A"), -32005, data={"supportedVersions": ["^0.9.0"]}
+    )
     t.handshake()
     t.call("listSessions", {"items": [SUMMARY]})
     t.error(t.ask("createSession", channel="ahp-session:/x"), -32007, data={"resources": [RESOURCE]})

@@ -35,7 +35,9 @@ RESOLVED = about("AuthResolved")
 BLOCKED = working_chat(part_of(a_call("auth-required")), status=24)
 
 
-def push(t: Trace, resource: str = "https://vault.example/mcp", token: str = "a-token-of-ours", conn: str = "A") -> None:
+def push(
+    t: Trace, resource: str = "https://vault.example/mcp", token: str = "a-token-of-ours", conn: str = "A"
+) -> None:
     t.call("authenticate", {}, conn, resource=resource, token=token)
 
 

@@ -155,7 +155,15 @@ def a_client_claims_success_of_a_blocked_call(t: Trace) -> None:
 # -- right hosts --------------------------------------------------------------------------------------
 
 
-@calls.good("AHP-TOOL-002", "AHP-TOOL-003", "AHP-TOOL-026", "AHP-TOOLAUTH-015", "AHP-TOOLAUTH-053", "AHP-MCP-026", "AHP-TOOL-012")
+@calls.good(
+    "AHP-TOOL-002",
+    "AHP-TOOL-003",
+    "AHP-TOOL-026",
+    "AHP-TOOLAUTH-015",
+    "AHP-TOOLAUTH-053",
+    "AHP-MCP-026",
+    "AHP-TOOL-012",
+)
 def a_call_with_a_challenge(t: Trace) -> None:
     t.follow("AB", chat=working_chat())
     t.envelope(CHAT, begins(), "AB")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from tests.protocol.examples import CHAT, TURN
 
 from .traces import (
-    Case,
-    Cases,
+    DONE,
     JSON,
     SESSION,
+    Case,
+    Cases,
     Trace,
     about,
     begins,
@@ -20,7 +21,6 @@ from .traces import (
     idle_chat,
     ready,
     starts,
-    DONE,
     working_chat,
 )
 

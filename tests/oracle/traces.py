@@ -92,7 +92,9 @@ class Trace:
 
     # -- what clients do ------------------------------------------------------------------------------
 
-    def handshake(self, conn: str = "A", *, client: str | None = None, version: str | None = None, **more: JSON) -> None:
+    def handshake(
+        self, conn: str = "A", *, client: str | None = None, version: str | None = None, **more: JSON
+    ) -> None:
         """initialize with a subscription to the root; ``more`` are members of the result."""
         identity = self.ask(
             "initialize",
@@ -206,8 +208,8 @@ def ends(kind: str = "Complete", turn: str = TURN) -> JSON:
 
 def fails(version: str, turn: str = TURN, *, resumable: bool = False) -> JSON:
     """chat/error in the shape of the version."""
-    trouble = {"errorType": "model", "message": "gone"}
-    body = {"error": trouble}
+    trouble: JSON = {"errorType": "model", "message": "gone"}
+    body: dict[str, JSON] = {"error": trouble}
     if version >= "0.9.0":
         body = {"part": {"kind": "error", "error": trouble, **({"resumable": True} if resumable else {})}}
     return {"type": "chat/error", "turnId": turn, "duration": 5, **body}
@@ -221,7 +223,7 @@ def about(kind: str, call: str = CALL, turn: str = TURN, **members: JSON) -> JSO
 def begins(call: str = CALL, contributor: JSON = ..., **members: JSON) -> JSON:
     """chat/toolCallStart, by default of the MCP server that ``session()`` knows as "vault"."""
     who = {"kind": "mcp", "customizationId": "vault"} if contributor is ... else contributor
-    named = {"contributor": who} if who is not None else {}
+    named: dict[str, JSON] = {"contributor": who} if who is not None else {}
     return about("Start", call, toolName="read", displayName="Read", **named, **members)
 
 

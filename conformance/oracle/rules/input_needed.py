@@ -106,7 +106,12 @@ class StatusBit(Rule):
         (ambiguity A-16); their entries, where they owe one, may come a moment later.
         """
         chats = [member(c, "status") for c in dicts(session.get("chats"))]
-        chats += [member(view.state, "status") for chat in chats_in(session) for _, view in self.tracker.views(chat)]
+        chats += [
+            member(view.state, "status")
+            for chat in chats_in(session)
+            for connection, view in self.tracker.views(chat)
+            if view.live and connection.fed
+        ]
         return any(isinstance(status, int) and needs_input(status) for status in chats) or any(
             server_status(server) == "authRequired" for server in servers_in(session)
         )
