@@ -112,12 +112,8 @@ ACTIONS: dict[str, Act] = {
     "chat/conformanceUnknown": Act(C, "chat/conformanceUnknown", lambda w: {"title": mark(w)}, "title"),
     "root/agentsChanged": Act(R, "root/agentsChanged", lambda w: {"agents": []}, "agents"),
     "root/terminalsChanged": Act(R, "root/terminalsChanged", lambda w: {"terminals": [_terminal(w)]}, "terminals"),
-    "session/titleChanged on the chat": Act(
-        C, "session/titleChanged", lambda w: {"title": mark(w)}, "title", watch=S
-    ),
-    "chat/draftChanged on the session": Act(
-        S, "chat/draftChanged", lambda w: {"draft": _message(w)}, "draft", watch=C
-    ),
+    "session/titleChanged on the chat": Act(C, "session/titleChanged", lambda w: {"title": mark(w)}, "title", watch=S),
+    "chat/draftChanged on the session": Act(S, "chat/draftChanged", lambda w: {"draft": _message(w)}, "draft", watch=C),
     "root/configChanged on the session": Act(
         S, "root/configChanged", lambda w: {"config": {"marked": mark(w)}}, "config", watch=R
     ),

@@ -88,12 +88,10 @@ def seen_active(world: World, watcher: str, name: str) -> None:
     )
 
 
-@then(parsers.parse('a fresh snapshot does not have client "{name}" active'))
 def not_active(world: World, name: str) -> None:
     _after_dispatch(world)
     found = entry_of(world, world.client(name), world.fresh(world.session))
-    expect(not found, f"client {name} is still active", expected="no entry", seen=found,
-           frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(not found, f"client {name} is still active", expected="no entry", seen=found, frame=world.stage.frames[-1].n)
 
 
 def _removal(world: World, watcher: str, name: str) -> Envelope:
@@ -141,8 +139,12 @@ def not_taken_off(world: World, watcher: str, name: str) -> None:
     removals = list(
         client.envelopes(world.session, "session/activeClientRemoved", clientId=world.client(name).client_id)
     )
-    expect_equal([e.message for e in removals], [], f"the removals of client {name}",
-                 frame=removals[0].frame.n if removals else None)  # fmt: skip
+    expect_equal(
+        [e.message for e in removals],
+        [],
+        f"the removals of client {name}",
+        frame=removals[0].frame.n if removals else None,
+    )
 
 
 @given(parsers.parse('client "{name}" has lost its connection'))
@@ -155,8 +157,13 @@ def comes_to_fail(world: World) -> None:
     call_id = world.noted["needs"][0].id
     done = world.a.await_action(world.chat, "chat/toolCallComplete", toolCallId=call_id)
     result = done.get("result")
-    expect(isinstance(result, dict) and result.get("success") is False, "the call did not end as failed",
-           expected="a result with success false", seen=result, frame=done.frame.n)  # fmt: skip
+    expect(
+        isinstance(result, dict) and result.get("success") is False,
+        "the call did not end as failed",
+        expected="a result with success false",
+        seen=result,
+        frame=done.frame.n,
+    )
 
 
 @then("every entry of the active clients has a client id of its own and a list of tools")

@@ -6,14 +6,13 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then, when
 
-from conformance.client import Unreached
-from scenarios.blocked_calls import blocked, call_tool, completed_with, fresh_call
+from scenarios.blocked_calls import fresh_call
 from scenarios.connections import comes_back, loses
 from scenarios.dispatches import dispatch
 from scenarios.entries import entry_goes, for_call
 from scenarios.expect import expect, expect_equal
 from scenarios.tokens import good, push, refused
-from scenarios.world import World, calls_in
+from scenarios.world import World
 
 
 @given("the session lists the blocked call")
@@ -53,9 +52,7 @@ def no_challenge(world: World) -> None:
 @then("the removal of the entry does not come before the resolution")
 def removal_after(world: World) -> None:
     removal = world.a.await_action(world.session, "session/inputNeededRemoved", id=world.noted["entry"]["id"])
-    resolved = world.a.await_action(
-        world.chat, "chat/toolCallAuthResolved", toolCallId=world.calls[world.tool]
-    )
+    resolved = world.a.await_action(world.chat, "chat/toolCallAuthResolved", toolCallId=world.calls[world.tool])
     expect(
         removal.seq > resolved.seq,
         "the entry was removed before the call was resumed",
@@ -95,8 +92,9 @@ def still_or_again(world: World) -> None:
 
     call = world.a.await_state(world.chat, "the call auth-required, still or again", blocked_now)
     world.noted["auth"] = call.get("auth")
-    expect_equal(fresh_call(world).get("status"), "auth-required", "the status of the call",
-                 frame=world.stage.frames[-1].n)
+    expect_equal(
+        fresh_call(world).get("status"), "auth-required", "the status of the call", frame=world.stage.frames[-1].n
+    )
 
 
 @then("the call has not been resumed")
@@ -104,9 +102,7 @@ def still_or_again(world: World) -> None:
 def not_resumed(world: World) -> None:
     """The answer to the push, or the end of the turn, is what comes after anything that the host would have said."""
     world.a.fence()
-    found = list(
-        world.a.envelopes(world.chat, "chat/toolCallAuthResolved", toolCallId=world.calls[world.tool])
-    )
+    found = list(world.a.envelopes(world.chat, "chat/toolCallAuthResolved", toolCallId=world.calls[world.tool]))
     expect(
         not found,
         "the call was resumed without an accepted token",
@@ -119,8 +115,13 @@ def not_resumed(world: World) -> None:
 @then("the call has not succeeded")
 def not_succeeded(world: World) -> None:
     call = fresh_call(world)
-    expect(call.get("success") is not True, "the call succeeded without a fitting token", expected="no success",
-           seen=call, frame=world.stage.frames[-1].n)
+    expect(
+        call.get("success") is not True,
+        "the call succeeded without a fitting token",
+        expected="no success",
+        seen=call,
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @given("the call is over")
@@ -142,47 +143,6 @@ def cancelled_as_skipped(world: World) -> None:
     expect_equal(seen, expected, "the call of the ended turn", frame=world.stage.frames[-1].n)
 
 
-@when(parsers.parse('the agent calls "{tool}" of "{server}" twice at once'))
-def calls_twice(world: World, tool: str, server: str) -> None:
-    call_tool(world, tool, server, **{"with": [world.call_move(tool, server)["call"]]})
-
-
-@then("the session lists two toolAuthentication entries with different ids")
-def two_entries(world: World) -> None:
-    def both(state: Any) -> Any:
-        found = [e for e in world.entries("toolAuthentication", state=state) if e.get("turnId") == world.turn]
-        calls = {(e.get("toolCall") or {}).get("toolCallId") for e in found}
-        return found if len(calls) == 2 else None
-
-    found = world.a.await_state(world.session, "an entry for each of the two calls", both)
-    expect_equal(len({e.get("id") for e in found}), 2, "the number of ids", frame=world.a.mark)
-
-
-@then(parsers.parse('the call of "{tool}" completes'))
-def call_of_completes(world: World, tool: str) -> None:
-    call = next(c for c in world.noted["blocked"] if c["toolName"].endswith(tool))
-    completed_with(world, call["toolCallId"])
-
-
-@then(parsers.parse('the call of "{tool}" is still auth-required'))
-def call_of_still_blocked(world: World, tool: str) -> None:
-    call = next(c for c in world.noted["blocked"] if c["toolName"].endswith(tool))
-    now = next(c for c in calls_in(world.fresh(world.chat)) if c["toolCallId"] == call["toolCallId"])
-    expect_equal(now.get("status"), "auth-required", f"the status of the call of {tool}",
-                 frame=world.stage.frames[-1].n)
-
-
-@given("the first challenge of the call has been met and a second one has come")
-def second_challenge(world: World) -> None:
-    first = world.noted["auth"]
-    server = next(iter(world.servers))
-    good(world, server)
-    world.a.await_action(world.chat, "chat/toolCallAuthRequired", since=world.noted["pushed"])
-    blocked(world)
-    if world.noted["auth"] == first:
-        raise Unreached("precondition-failed", "the second challenge repeats the first")
-
-
 @when(parsers.parse('client "{name}" pushes a token for the resource that the entry names'))
 def pushes_by_entry(world: World, name: str) -> None:
     resource = world.noted["entry"]["toolCall"]["auth"]["resource"]["resource"]
@@ -195,5 +155,3 @@ def lost_and_back(world: World, name: str) -> None:
     loses(world, name)
     comes_back(world, name)
     still_or_again(world)
-
-

@@ -19,9 +19,17 @@ from scenarios.world import World
 
 # RFC 9728, as ProtectedResourceMetadata takes it over.
 _NAMES = (
-    "resource", "resource_name", "authorization_servers", "jwks_uri", "scopes_supported", "bearer_methods_supported",
-    "resource_signing_alg_values_supported", "resource_documentation", "resource_policy_uri", "resource_tos_uri",
-)  # fmt: skip
+    "resource",
+    "resource_name",
+    "authorization_servers",
+    "jwks_uri",
+    "scopes_supported",
+    "bearer_methods_supported",
+    "resource_signing_alg_values_supported",
+    "resource_documentation",
+    "resource_policy_uri",
+    "resource_tos_uri",
+)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -43,17 +51,32 @@ def agents_metadata(world: World) -> None:
 def _check_metadata(world: World, metadata: Any) -> None:
     frame = world.stage.frames[-1].n
     wrong = violations(world.version, "ProtectedResourceMetadata", metadata)
-    expect(not wrong, f"the metadata have another shape: {wrong[0] if wrong else ''}",
-           expected="ProtectedResourceMetadata", seen=metadata, frame=frame)  # fmt: skip
+    expect(
+        not wrong,
+        f"the metadata have another shape: {wrong[0] if wrong else ''}",
+        expected="ProtectedResourceMetadata",
+        seen=metadata,
+        frame=frame,
+    )
     plain = {name.replace("_", ""): name for name in _NAMES}
     known = {n: plain.get(n.replace("_", "").lower()) for n in metadata if n not in _NAMES}
     misspelt = {n: name for n, name in known.items() if name is not None}
-    expect(not misspelt, "the metadata use names of their own", expected=list(misspelt.values()), seen=list(misspelt),
-           frame=frame)  # fmt: skip
+    expect(
+        not misspelt,
+        "the metadata use names of their own",
+        expected=list(misspelt.values()),
+        seen=list(misspelt),
+        frame=frame,
+    )
     url = urlsplit(metadata["resource"])
     secure = url.scheme == "https" or (url.scheme == "http" and url.hostname in _LOOPBACK)
-    expect(secure and "#" not in metadata["resource"], "the resource is no identifier of a protected resource",
-           expected="an https URL without fragment", seen=metadata["resource"], frame=frame)  # fmt: skip
+    expect(
+        secure and "#" not in metadata["resource"],
+        "the resource is no identifier of a protected resource",
+        expected="an https URL without fragment",
+        seen=metadata["resource"],
+        frame=frame,
+    )
 
 
 @when("the client lets itself be refused for want of authentication")
@@ -80,8 +103,13 @@ def answers_list_resources(world: World) -> None:
         complete = isinstance(listed, list) and all(
             isinstance(r, dict) and isinstance(r.get("resource"), str) for r in listed
         )
-        expect(complete, "AuthRequired does not say for what", expected="data.resources, each with a resource",
-               seen=reply.error, frame=reply.frame.n)  # fmt: skip
+        expect(
+            complete,
+            "AuthRequired does not say for what",
+            expected="data.resources, each with a resource",
+            seen=reply.error,
+            frame=reply.frame.n,
+        )
 
 
 @then("the token is in nothing that the host has sent")
@@ -102,8 +130,12 @@ def agents_now(world: World) -> None:
 @then("the root lists the agents as before")
 def agents_as_before(world: World) -> None:
     world.a.fence()
-    expect_equal(_stable(world.fresh(ROOT_URI)), world.noted["agents"], "the agents in the root state",
-                 frame=world.stage.frames[-1].n)  # fmt: skip
+    expect_equal(
+        _stable(world.fresh(ROOT_URI)),
+        world.noted["agents"],
+        "the agents in the root state",
+        frame=world.stage.frames[-1].n,
+    )
 
 
 def _stable(root: Any) -> list[Any]:
@@ -125,15 +157,25 @@ def notices_complete(world: World) -> None:
     for notice in _notices(world):
         told = notice.params
         legal = isinstance(told.get("channel"), str) and told.get("resource")
-        expect(legal and told.get("reason") in (None, "required", "expired"), "auth/required is not complete",
-               expected="channel, resource, reason required or expired", seen=told, frame=notice.frame.n)  # fmt: skip
+        expect(
+            legal and told.get("reason") in (None, "required", "expired"),
+            "auth/required is not complete",
+            expected="channel, resource, reason required or expired",
+            seen=told,
+            frame=notice.frame.n,
+        )
 
 
 @then("each auth/required gives the resource as its identifier")
 def notices_by_identifier(world: World) -> None:
     for notice in _notices(world):
-        expect(isinstance(notice.params.get("resource"), str), "resource is no identifier", expected="a string",
-               seen=notice.params, frame=notice.frame.n)  # fmt: skip
+        expect(
+            isinstance(notice.params.get("resource"), str),
+            "resource is no identifier",
+            expected="a string",
+            seen=notice.params,
+            frame=notice.frame.n,
+        )
 
 
 @then("each auth/required gives the resource with its metadata, as it is advertised")
@@ -143,8 +185,13 @@ def notices_by_metadata(world: World) -> None:
     for notice in _notices(world):
         told = notice.params.get("resource")
         identifier = told.get("resource") if isinstance(told, dict) else None
-        expect(isinstance(identifier, str), "resource is no metadata object", expected="an object with resource",
-               seen=notice.params, frame=notice.frame.n)  # fmt: skip
+        expect(
+            isinstance(identifier, str),
+            "resource is no metadata object",
+            expected="an object with resource",
+            seen=notice.params,
+            frame=notice.frame.n,
+        )
         expect_equal(told, advertised.get(identifier, told), "the metadata in auth/required", frame=notice.frame.n)
 
 

@@ -138,17 +138,22 @@ def refused_for_token(world: World) -> None:
         raise NotClaimed("the host lets the session be created without a token")
     if _code(world) == INVALID_PARAMS:
         raise Unreached("precondition-failed", f"the host wants more of a session: {_error(world)!r}")
-    expect_equal(_code(world), AUTH_REQUIRED, "the code of the refusal",
-                 frame=world.reply.frame.n if world.reply else None)  # fmt: skip
+    expect_equal(
+        _code(world), AUTH_REQUIRED, "the code of the refusal", frame=world.reply.frame.n if world.reply else None
+    )
 
 
 @then("the session is not refused for want of a token")
 def not_for_token(world: World) -> None:
     if world.reply is not None and world.reply.failed and _code(world) != AUTH_REQUIRED:
         raise Unreached("precondition-failed", f"createSession was refused for another reason: {_error(world)!r}")
-    expect(world.reply is not None and not world.reply.failed, "an agent without protected resources asks for a token",
-           expected="a session", seen=_error(world),
-           frame=world.reply.frame.n if world.reply else None)  # fmt: skip
+    expect(
+        world.reply is not None and not world.reply.failed,
+        "an agent without protected resources asks for a token",
+        expected="a session",
+        seen=_error(world),
+        frame=world.reply.frame.n if world.reply else None,
+    )
 
 
 def _error(world: World) -> Any:

@@ -42,9 +42,7 @@ def two_blocked(world: World, tool: str, server: str) -> None:
     _two(world, world.call_move(tool, server, result=RESULT), world.call_move(tool, server, result=RESULT))
 
 
-@given(
-    parsers.parse('a call of "{first}" of "{server}" and one of "{second}" of "{other}" are blocked')
-)
+@given(parsers.parse('a call of "{first}" of "{server}" and one of "{second}" of "{other}" are blocked'))
 def both_blocked(world: World, first: str, server: str, second: str, other: str) -> None:
     _two(world, world.call_move(first, server, result=RESULT), world.call_move(second, other, result=RESULT))
     world.tool = first
@@ -89,7 +87,6 @@ def becomes_auth_required(world: World) -> None:
     world.noted["auth"] = call.get("auth")
 
 
-@then("a fresh snapshot shows the call auth-required")
 @then("the call is still auth-required")
 def still_auth_required(world: World) -> None:
     call = fresh_call(world)

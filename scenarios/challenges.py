@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then
 
-from conformance.client import Unreached
+from conformance.client import Broken, Unreached
 from scenarios.expect import expect, expect_equal
 from scenarios.mcp import OAUTH_CLIENT, scopes_in
 from scenarios.world import World
@@ -14,20 +14,21 @@ from scenarios.world import World
 
 def auth_of(world: World) -> dict[str, Any]:
     auth = world.noted.get("auth")
-    expect(isinstance(auth, dict), "the call has no challenge", expected="an object auth", seen=auth)
-    return auth  # type: ignore[no-any-return]
+    if not isinstance(auth, dict):
+        raise Broken("the call has no challenge", expected="an object auth", seen=auth, frame=world.a.mark)
+    return auth
 
 
 def resource_of(world: World) -> dict[str, Any]:
     resource = auth_of(world).get("resource")
-    expect(
-        isinstance(resource, dict),
-        "the challenge has no protected-resource metadata",
-        expected="an object resource",
-        seen=resource,
-        frame=world.a.mark,
-    )
-    return resource  # type: ignore[no-any-return]
+    if not isinstance(resource, dict):
+        raise Broken(
+            "the challenge has no protected-resource metadata",
+            expected="an object resource",
+            seen=resource,
+            frame=world.a.mark,
+        )
+    return resource
 
 
 @then(parsers.parse('the challenge gives the reason "{reason}"'))
@@ -57,8 +58,11 @@ def names_authorization_server(world: World) -> None:
 def demands_scopes(world: World) -> None:
     seen = auth_of(world).get("requiredScopes")
     expect(
-        isinstance(seen, list) and seen, "the scopes of the challenge are missing", expected="requiredScopes",
-        seen=auth_of(world), frame=world.a.mark,
+        isinstance(seen, list) and seen,
+        "the scopes of the challenge are missing",
+        expected="requiredScopes",
+        seen=auth_of(world),
+        frame=world.a.mark,
     )
 
 
@@ -78,8 +82,11 @@ def demands_exactly(world: World, scopes: str) -> None:
 def carries_description(world: World) -> None:
     seen = auth_of(world).get("description")
     expect(
-        isinstance(seen, str) and seen.strip(), "the explanation of the server is lost", expected="a description",
-        seen=auth_of(world), frame=world.a.mark,
+        isinstance(seen, str) and seen.strip(),
+        "the explanation of the server is lost",
+        expected="a description",
+        seen=auth_of(world),
+        frame=world.a.mark,
     )
 
 

@@ -36,17 +36,28 @@ def _catalogue(state: Any) -> list[str]:
 @then("its catalogue has a chat that can be subscribed to")
 def has_chat(world: World) -> None:
     chats = _catalogue(world.noted["looked"])
-    expect(chats, "a ready session has no chat", expected="at least one chat", seen=chats,
-           frame=world.noted["looked at"])  # fmt: skip
-    expect(world.fresh(chats[0]).get("resource") == chats[0], "the first chat cannot be followed",
-           expected=chats[0], seen=None, frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        chats, "a ready session has no chat", expected="at least one chat", seen=chats, frame=world.noted["looked at"]
+    )
+    expect(
+        world.fresh(chats[0]).get("resource") == chats[0],
+        "the first chat cannot be followed",
+        expected=chats[0],
+        seen=None,
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @then("its default chat is one of the catalogue")
 def default_in_catalogue(world: World) -> None:
     state = world.noted["looked"]
-    expect(state.get("defaultChat") in _catalogue(state), "the default chat is missing, or is none of the chats",
-           expected=_catalogue(state), seen=state.get("defaultChat"), frame=world.noted["looked at"])  # fmt: skip
+    expect(
+        state.get("defaultChat") in _catalogue(state),
+        "the default chat is missing, or is none of the chats",
+        expected=_catalogue(state),
+        seen=state.get("defaultChat"),
+        frame=world.noted["looked at"],
+    )
 
 
 def _entry(world: World, state: Any) -> Any:

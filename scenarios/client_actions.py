@@ -72,8 +72,9 @@ def echo_of(world: World) -> Envelope:
 @then("the host accepts the action")
 def accepts(world: World) -> None:
     echo = echo_of(world)
-    expect(echo.accepted, f"{echo.type} was rejected", expected="no rejectionReason", seen=echo.message,
-           frame=echo.frame.n)  # fmt: skip
+    expect(
+        echo.accepted, f"{echo.type} was rejected", expected="no rejectionReason", seen=echo.message, frame=echo.frame.n
+    )
 
 
 @then("the host rejects the action")
@@ -102,13 +103,22 @@ def stays_silent(world: World) -> None:
     client.fence()
     about = client.echoes(number)
     answers = [
-        f for f in client.connection.frames
-        if f.n > world.noted["since"] and f.dir == "in" and isinstance(f.msg, dict) and "error" in f.msg
+        f
+        for f in client.connection.frames
+        if f.n > world.noted["since"]
+        and f.dir == "in"
+        and isinstance(f.msg, dict)
+        and "error" in f.msg
         and f.n != asked.frame.n
-    ]  # fmt: skip
+    ]
     seen = [e.frame for e in about] + answers
-    expect(not seen, f"the host does not ignore {what}", expected="no echo and no error",
-           seen=seen[0].msg if seen else None, frame=seen[0].n if seen else None)  # fmt: skip
+    expect(
+        not seen,
+        f"the host does not ignore {what}",
+        expected="no echo and no error",
+        seen=seen[0].msg if seen else None,
+        frame=seen[0].n if seen else None,
+    )
 
 
 @then(parsers.parse('client "{name}" gets it with the origin of client "{sender}"'))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import given, parsers, when
 
 from conformance.client import Participant, Unreached
 from conformance.protocol import ROOT_URI
-from scenarios.expect import expect
 from scenarios.world import World
 
 _WATCHES = {
@@ -79,10 +78,3 @@ def _last_seen(client: Participant) -> int:
 def unsubscribes(world: World, name: str, what: str) -> None:
     uris = {"the session": world.session, "the chat": world.chat, "the root": ROOT_URI}
     world.client(name).unsubscribe(uris[what])
-
-
-@then(parsers.parse('client "{name}" is still connected'))
-def still_connected(world: World, name: str) -> None:
-    client = world.client(name)
-    client.fence()
-    expect(client.connection.closed is None, "the connection is gone", expected="open", seen="closed")

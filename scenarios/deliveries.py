@@ -138,9 +138,12 @@ def told_of_summary(world: World, name: str) -> None:
 def told_nothing_of_root(world: World, name: str) -> None:
     client = world.client(name)
     client.fence()
-    told = [
-        n.frame for n in client.mailbox.notifications if n.method.startswith("root/") and n.method not in TO_ALL
-    ]
+    told = [n.frame for n in client.mailbox.notifications if n.method.startswith("root/") and n.method not in TO_ALL]
     told += [e.frame for e in client.mailbox.envelopes if e.channel == ROOT_URI]
-    expect(not told, f"client {name} is told of the root without a subscription", expected="nothing of the root",
-           seen=told[0].msg if told else None, frame=told[0].n if told else None)  # fmt: skip
+    expect(
+        not told,
+        f"client {name} is told of the root without a subscription",
+        expected="nothing of the root",
+        seen=told[0].msg if told else None,
+        frame=told[0].n if told else None,
+    )

@@ -18,11 +18,19 @@ def _taken_for_accepted(world: World, client: Participant) -> list[Envelope]:
     sender, _, number, action = last_dispatch(world)
     own = client.client_id == sender.client_id
     return [
-        e for e in client.mailbox.envelopes
-        if e.accepted and e.frame.n > (world.noted["since"] if own else -1)
-        and (e.action == action or (isinstance(e.origin, dict) and e.origin.get("clientId") == sender.client_id
-                                    and e.origin.get("clientSeq") == number))
-    ]  # fmt: skip
+        e
+        for e in client.mailbox.envelopes
+        if e.accepted
+        and e.frame.n > (world.noted["since"] if own else -1)
+        and (
+            e.action == action
+            or (
+                isinstance(e.origin, dict)
+                and e.origin.get("clientId") == sender.client_id
+                and e.origin.get("clientSeq") == number
+            )
+        )
+    ]
 
 
 @then("nobody gets it as accepted")
@@ -36,13 +44,22 @@ def nobody_gets_it(world: World) -> None:
         behind = change(world, name, channel)
         for client in followed.values():
             if behind is not None and channel_of(world, channel) in client.view.subscribed:
-                client.wait("the change behind the dispatch", lambda c=client, b=behind: next(  # type: ignore[misc]
-                    (e for e in c.mailbox.envelopes if e.action == b.action), None))  # fmt: skip
+                client.wait(
+                    "the change behind the dispatch",
+                    lambda c=client, b=behind: next(  # type: ignore[misc]
+                        (e for e in c.mailbox.envelopes if e.action == b.action), None
+                    ),
+                )
     for client in followed.values():
         client.fence()
         found = _taken_for_accepted(world, client)
-        expect(not found, f"{what} reaches client {client.name} as accepted", expected="no such envelope",
-               seen=found[0].message if found else None, frame=found[0].frame.n if found else None)  # fmt: skip
+        expect(
+            not found,
+            f"{what} reaches client {client.name} as accepted",
+            expected="no such envelope",
+            seen=found[0].message if found else None,
+            frame=found[0].frame.n if found else None,
+        )
 
 
 @then("it takes no effect")
@@ -53,8 +70,13 @@ def no_effect(world: World) -> None:
     state = world.fresh(channel_of(world, act.watch or act.channel))
     frame = world.stage.frames[-1].n
     before = world.noted["state before"]
-    expect(mark(world) not in repr(state), f"{what} took effect", expected="the state without it",
-           seen={act.member: state.get(act.member)}, frame=frame)  # fmt: skip
+    expect(
+        mark(world) not in repr(state),
+        f"{what} took effect",
+        expected="the state without it",
+        seen={act.member: state.get(act.member)},
+        frame=frame,
+    )
     expect_equal(essence(act.member, state), essence(act.member, before), f"{act.member} after {what}", frame=frame)
 
 
@@ -68,11 +90,21 @@ def shows_effect(world: World) -> None:
     if act.member == "status":
         bit, on = (32, action["isRead"]) if "isRead" in action else (64, action["isArchived"])
         seen = bool(state.get("status", 0) & bit)
-        expect(seen is on, f"{what} had no effect", expected=f"bit {bit} {'set' if on else 'clear'}",
-               seen=f"status {state.get('status')!r}", frame=frame)  # fmt: skip
+        expect(
+            seen is on,
+            f"{what} had no effect",
+            expected=f"bit {bit} {'set' if on else 'clear'}",
+            seen=f"status {state.get('status')!r}",
+            frame=frame,
+        )
     else:
-        expect(mark(world) in repr(state.get(act.member)), f"{what} had no effect", expected=mark(world),
-               seen=state.get(act.member), frame=frame)  # fmt: skip
+        expect(
+            mark(world) in repr(state.get(act.member)),
+            f"{what} had no effect",
+            expected=mark(world),
+            seen=state.get(act.member),
+            frame=frame,
+        )
 
 
 @then("the list shows its effect")

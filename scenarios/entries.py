@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_bdd import parsers, then
+from pytest_bdd import then
 
 from scenarios.expect import expect, expect_equal
 from scenarios.world import World
@@ -45,12 +45,3 @@ def fresh_lacks_entry(world: World) -> None:
         seen=left,
         frame=world.stage.frames[-1].n,
     )
-
-
-@then(parsers.parse("a fresh snapshot of the session has the entry of the call"))
-def fresh_has_entry(world: World) -> None:
-    found = [
-        e for e in world.entries("toolAuthentication", state=world.fresh(world.session)) if for_call(world, e)
-    ]
-    expect_equal(len(found), 1, "the number of entries for the call", frame=world.stage.frames[-1].n)
-    world.noted["entry"] = found[0]

@@ -10,9 +10,7 @@ from conformance.oracle.tracker import Envelope, Reply
 JSON = Any
 
 
-def expect(
-    holds: object, message: str, *, expected: JSON, seen: JSON, frame: int | None = None
-) -> None:
+def expect(holds: object, message: str, *, expected: JSON, seen: JSON, frame: int | None = None) -> None:
     """Raise Broken unless ``holds``."""
     if not holds:
         raise Broken(message, expected=expected, seen=seen, frame=frame)

@@ -70,8 +70,13 @@ def _welcome(world: World) -> tuple[Any, Reply]:
     """The result of the last initialize. A refusal, or a result that is no object, is Broken."""
     reply = answer_to_handshake(world)
     result = expect_success(reply, "initialize")
-    expect(isinstance(result, dict), "the result of initialize is no object", expected="an object", seen=result,
-           frame=reply.frame.n)  # fmt: skip
+    expect(
+        isinstance(result, dict),
+        "the result of initialize is no object",
+        expected="an object",
+        seen=result,
+        frame=reply.frame.n,
+    )
     return result, reply
 
 
@@ -100,12 +105,21 @@ def can_shake_hands(world: World, name: str) -> None:
 def number_fits(world: World) -> None:
     result, reply = _welcome(world)
     seq, earlier = result.get("serverSeq"), world.noted["echo"].seq
-    expect(isinstance(seq, int | float) and seq >= earlier, "the number of the welcome is behind",
-           expected=f"at least {earlier}", seen=seq, frame=reply.frame.n)  # fmt: skip
+    expect(
+        isinstance(seq, int | float) and seq >= earlier,
+        "the number of the welcome is behind",
+        expected=f"at least {earlier}",
+        seen=seq,
+        frame=reply.frame.n,
+    )
     later = change(world, "A", "the session")
-    expect(later is not None and later.seq > seq, "a later change is not ahead of the welcome",
-           expected=f"a serverSeq above {seq}", seen=later.message if later else None,
-           frame=later.frame.n if later else None)  # fmt: skip
+    expect(
+        later is not None and later.seq > seq,
+        "a later change is not ahead of the welcome",
+        expected=f"a serverSeq above {seq}",
+        seen=later.message if later else None,
+        frame=later.frame.n if later else None,
+    )
 
 
 @then("the selected version is one of the offered ones")
@@ -124,8 +138,13 @@ def none_other_selected(world: World) -> None:
     if reply.failed:
         return
     seen = reply.result.get("protocolVersion") if isinstance(reply.result, dict) else None
-    expect(seen in world.noted["params"]["protocolVersions"], "the version was not offered",
-           expected=world.noted["params"]["protocolVersions"], seen=reply.frame.msg, frame=reply.frame.n)  # fmt: skip
+    expect(
+        seen in world.noted["params"]["protocolVersions"],
+        "the version was not offered",
+        expected=world.noted["params"]["protocolVersions"],
+        seen=reply.frame.msg,
+        frame=reply.frame.n,
+    )
 
 
 @then("the result has the version, the sequence number and the snapshots")
@@ -155,8 +174,7 @@ def snapshots_named(world: World) -> None:
 @then("the host closes the connection after its refusal")
 def closes_after_refusal(world: World) -> None:
     reply, client = answer_to_handshake(world), world.client(world.noted["asked"][0])
-    expect(reply.failed, "the offer was not refused", expected="an error", seen=reply.frame.msg,
-           frame=reply.frame.n)  # fmt: skip
+    expect(reply.failed, "the offer was not refused", expected="an error", seen=reply.frame.msg, frame=reply.frame.n)
     try:
         client.wait("close of the connection by the host", lambda: None)
     except HostClosed:

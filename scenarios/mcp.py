@@ -33,9 +33,7 @@ def demands_token(world: World, name: str, tool: str) -> None:
 
 
 @given(
-    parsers.re(
-        r'an MCP server "(?P<name>[^"]+)" whose tool "(?P<tool>[^"]+)" demands the scopes? (?P<scopes>"[^,]+")'
-    )
+    parsers.re(r'an MCP server "(?P<name>[^"]+)" whose tool "(?P<tool>[^"]+)" demands the scopes? (?P<scopes>"[^,]+")')
 )
 def demands_scopes(world: World, name: str, tool: str, scopes: str) -> None:
     wanted = scopes_in(scopes)

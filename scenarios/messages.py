@@ -87,9 +87,13 @@ def sees_nothing(world: World, name: str) -> None:
     title = world.noted["title"]
     found = [e for e in world.client(name).envelopes(world.session) if e.get("title") == title]
     state = world.fresh(world.session)
-    expect(not found and state.get("title") != title, "an action counts that came before the handshake",
-           expected="no such action", seen=found[0].message if found else state.get("title"),
-           frame=found[0].frame.n if found else world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        not found and state.get("title") != title,
+        "an action counts that came before the handshake",
+        expected="no such action",
+        seen=found[0].message if found else state.get("title"),
+        frame=found[0].frame.n if found else world.stage.frames[-1].n,
+    )
 
 
 def _responses(world: World) -> tuple[list[Frame], int | None]:
@@ -113,8 +117,13 @@ def _responses(world: World) -> tuple[list[Frame], int | None]:
 @then("it is not answered")
 def not_answered(world: World) -> None:
     found, fence = _responses(world)
-    expect(not found, "a message without an id is answered", expected="no response",
-           seen=found[0].msg if found else None, frame=found[0].n if found else None)  # fmt: skip
+    expect(
+        not found,
+        "a message without an id is answered",
+        expected="no response",
+        seen=found[0].msg if found else None,
+        frame=found[0].n if found else None,
+    )
     expect(fence is not None, "the host closes the connection", expected="an open connection", seen="closed")
 
 
@@ -124,8 +133,13 @@ def reported(world: World, code: int) -> None:
     if fence is None:
         return
     codes = [(f.msg.get("error") or {}).get("code") for f in found]
-    expect(code in codes, "the text is swallowed", expected=f"an error with code {code}, or the close",
-           seen=[f.msg for f in found], frame=fence)  # fmt: skip
+    expect(
+        code in codes,
+        "the text is swallowed",
+        expected=f"an error with code {code}, or the close",
+        seen=[f.msg for f in found],
+        frame=fence,
+    )
 
 
 @then(parsers.parse("it is refused with the code {code:d}"))
@@ -133,5 +147,10 @@ def refused_with(world: World, code: int) -> None:
     found, fence = _responses(world)
     errors = [f for f in found if f.msg.get("id") == ODD_ID]
     seen = [(f.msg.get("error") or {}).get("code") for f in errors]
-    expect(seen == [code], "the object is not refused as it must be", expected=f"one error with code {code}",
-           seen=[f.msg for f in found], frame=fence)  # fmt: skip
+    expect(
+        seen == [code],
+        "the object is not refused as it must be",
+        expected=f"one error with code {code}",
+        seen=[f.msg for f in found],
+        frame=fence,
+    )

@@ -86,11 +86,6 @@ def answers_one(world: World, name: str, which: str, reply: str) -> None:
     answers(world, name, reply)
 
 
-@given(parsers.parse('client "{name}" has answered the {which} with {reply}'))
-def has_answered_one(world: World, name: str, which: str, reply: str) -> None:
-    answers_one(world, name, which, reply)
-
-
 def told_by_entry(world: World, name: str) -> Need:
     """The need as the one entry of its kind tells of it; what the chat itself shows is not looked at."""
     it = current(world)

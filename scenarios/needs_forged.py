@@ -27,9 +27,10 @@ def never_listed(world: World) -> None:
     if call is None or call.get("confirmed") == "user-action":
         raise Unreached("precondition-failed", f"no call ran without being asked for: {call!r:.300}")
     sets = [
-        e for e in world.a.envelopes(world.session, "session/inputNeededSet")
+        e
+        for e in world.a.envelopes(world.session, "session/inputNeededSet")
         if obj(obj(e.action, "request"), "toolCall").get("toolCallId") == call.get("toolCallId")
-    ]  # fmt: skip
+    ]
     expect(
         not sets,
         "a call that waited for nobody was listed",

@@ -55,8 +55,13 @@ def same_list(world: World, name: str) -> None:
 @then("a fresh snapshot of the session has no list of needs")
 def no_list(world: World) -> None:
     state = world.fresh(world.session)
-    expect("inputNeeded" not in state, "the list is left behind", expected="no member inputNeeded",
-           seen=state.get("inputNeeded"), frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        "inputNeeded" not in state,
+        "the list is left behind",
+        expected="no member inputNeeded",
+        seen=state.get("inputNeeded"),
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @then(parsers.parse('client "{name}" and a fresh snapshot agree about the flags of the session'))
@@ -67,8 +72,11 @@ def same_flags(world: World, name: str) -> None:
 
 def _flags(state: JSON) -> dict[str, bool]:
     status = state.get("status", 0)
-    return {"InputNeeded": needs_input(status), "IsRead": bool(status & IS_READ),
-            "IsArchived": bool(status & IS_ARCHIVED)}  # fmt: skip
+    return {
+        "InputNeeded": needs_input(status),
+        "IsRead": bool(status & IS_READ),
+        "IsArchived": bool(status & IS_ARCHIVED),
+    }
 
 
 def _at_once(world: World, name: str) -> tuple[JSON, JSON]:
@@ -107,6 +115,8 @@ def not_before_running(world: World) -> None:
         status = obj(request, "toolCall").get("status")
         expect(
             request.get("kind") != "toolClientExecution" or status == RUNNING,
-            "a call is handed out that does not run", expected=RUNNING, seen=envelope.message,
+            "a call is handed out that does not run",
+            expected=RUNNING,
+            seen=envelope.message,
             frame=envelope.frame.n,
-        )  # fmt: skip
+        )

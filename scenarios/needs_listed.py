@@ -75,5 +75,4 @@ def sees_it_go(world: World, name: str) -> None:
 @then("a fresh snapshot of the session lists it no more")
 def listed_no_more(world: World) -> None:
     left = listed_in(world, world.fresh(world.session), current(world))
-    expect(not left, "the entry is still listed", expected="no entry for it", seen=left,
-           frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(not left, "the entry is still listed", expected="no entry for it", seen=left, frame=world.stage.frames[-1].n)

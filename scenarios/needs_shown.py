@@ -19,9 +19,21 @@ JSON = Any
 # Members that an entry shows as the chat does. Judgements of risk and contents that come later are left out.
 _OF_QUESTION = ("id", "message", "url", "questions")
 _OF_CALL = (
-    "toolCallId", "toolName", "displayName", "status", "contributor", "invocationMessage", "toolInput",
-    "confirmationTitle", "options", "edits", "editable", "confirmed", "success", "pastTenseMessage",
-)  # fmt: skip
+    "toolCallId",
+    "toolName",
+    "displayName",
+    "status",
+    "contributor",
+    "invocationMessage",
+    "toolInput",
+    "confirmationTitle",
+    "options",
+    "edits",
+    "editable",
+    "confirmed",
+    "success",
+    "pastTenseMessage",
+)
 
 
 def the_entry(world: World) -> JSON:

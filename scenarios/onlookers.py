@@ -26,7 +26,10 @@ def _found_call(world: World, state: Any) -> Any:
     call_id = world.calls[world.tool]
     found = next((c for c in calls_in(state) if c.get("toolCallId") == call_id), None)
     expect(
-        found is not None, "the call is not there", expected=f"a call {call_id}", seen=state,
+        found is not None,
+        "the call is not there",
+        expected=f"a call {call_id}",
+        seen=state,
         frame=world.noted["looked at"],
     )
     return found
@@ -72,7 +75,10 @@ def ended_shows(world: World, text: str) -> None:
 def _shows(world: World, call: Any, text: str) -> None:
     content = "".join(block.get("text", "") for block in call.get("content") or [])
     expect(
-        text in content, "what the call had put out is lost", expected=text, seen=call,
+        text in content,
+        "what the call had put out is lost",
+        expected=text,
+        seen=call,
         frame=world.stage.frames[-1].n,
     )
 
@@ -114,8 +120,13 @@ def no_origin(world: World) -> None:
 @then("it finds no toolConfirmation entry for the call")
 def no_confirmation_entry(world: World) -> None:
     found = [e for e in world.entries("toolConfirmation", state=world.noted["looked"]) if for_call(world, e)]
-    expect(not found, "the blocked call is offered for approval", expected="no such entry", seen=found,
-           frame=world.noted["looked at"])
+    expect(
+        not found,
+        "the blocked call is offered for approval",
+        expected="no such entry",
+        seen=found,
+        frame=world.noted["looked at"],
+    )
 
 
 @then("it finds the entry of the call")
@@ -141,9 +152,7 @@ def sees_entry(world: World, name: str) -> None:
     world.noted["entry"] = world.await_entry("toolAuthentication", lambda e: for_call(world, e), client=name)
 
 
-@given(
-    parsers.parse('client "{name}" has started a turn in which the call of "{tool}" of "{server}" is blocked')
-)
+@given(parsers.parse('client "{name}" has started a turn in which the call of "{tool}" of "{server}" is blocked'))
 def started_by(world: World, name: str, tool: str, server: str) -> None:
     world.tool = tool
     world.say([world.call_move(tool, server), {"pause": HELD}, {"say": "Done."}], client=name)

@@ -130,9 +130,7 @@ def nothing_twice(world: World, late: str) -> None:
     if snapshot.state.get("title") != title:
         client.await_action(world.session, "session/titleChanged", title=title)
     client.fence()
-    old = [
-        e for e in client.envelopes(world.session) if e.frame.n > snapshot.frame.n and e.seq <= snapshot.from_seq
-    ]
+    old = [e for e in client.envelopes(world.session) if e.frame.n > snapshot.frame.n and e.seq <= snapshot.from_seq]
     expect(
         not old,
         "an action is delivered that the snapshot contained",

@@ -108,9 +108,7 @@ def _answers(message: Any, number: int) -> bool:
 def pings_with(world: World, name: str, number: int) -> None:
     client = world.client(name)
     world.noted["since"] = client.mark
-    client.connection.send(
-        {"jsonrpc": "2.0", "id": number, "method": "ping", "params": {"channel": ROOT_URI}}
-    )
+    client.connection.send({"jsonrpc": "2.0", "id": number, "method": "ping", "params": {"channel": ROOT_URI}})
     world.noted["asked"] = (name, number, "ping")
 
 
@@ -121,10 +119,18 @@ def carries_id(world: World) -> None:
     frame = client.wait(
         f"answer with the id {number}",
         lambda: next(
-            (f for f in client.connection.frames if f.n > since and f.dir == "in" and f.kind == "json"
-             and isinstance(f.msg, dict) and "method" not in f.msg), None,
+            (
+                f
+                for f in client.connection.frames
+                if f.n > since
+                and f.dir == "in"
+                and f.kind == "json"
+                and isinstance(f.msg, dict)
+                and "method" not in f.msg
+            ),
+            None,
         ),
-    )  # fmt: skip
+    )
     seen = frame.msg.get("id")
     expect(
         seen == number and not isinstance(seen, bool | float | str),

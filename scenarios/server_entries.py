@@ -31,8 +31,13 @@ def shown(world: World, name: str) -> list[tuple[int, Any]]:
                 found.append((envelope.frame.n, entry))
     fresh = [c for c in customizations_in(world.fresh(world.session)) if c.get("name") == name]
     found += [(world.stage.frames[-1].n, entry) for entry in fresh]
-    expect(fresh, "the server is not listed", expected=f"an entry with the name {name}", seen="none",
-           frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        fresh,
+        "the server is not listed",
+        expected=f"an entry with the name {name}",
+        seen="none",
+        frame=world.stage.frames[-1].n,
+    )
     return found
 
 
@@ -52,16 +57,22 @@ def is_complete(world: World, name: str) -> None:
 @then(parsers.parse('the entry of "{name}" says whether it is enabled'))
 def says_enabled(world: World, name: str) -> None:
     for frame, entry in shown(world, name):
-        expect(isinstance(entry.get("enabled"), bool), "the entry has no flag", expected="a boolean enabled",
-               seen=entry, frame=frame)  # fmt: skip
+        expect(
+            isinstance(entry.get("enabled"), bool),
+            "the entry has no flag",
+            expected="a boolean enabled",
+            seen=entry,
+            frame=frame,
+        )
 
 
 @then(parsers.parse('the entry of "{name}" tells nothing of how it is launched'))
 def tells_no_launch(world: World, name: str) -> None:
     for frame, entry in shown(world, name):
         told = sorted(_LAUNCH.intersection(_names(entry)))
-        expect(not told, "the entry tells how the server is launched", expected="no launch details", seen=told,
-               frame=frame)  # fmt: skip
+        expect(
+            not told, "the entry tells how the server is launched", expected="no launch details", seen=told, frame=frame
+        )
 
 
 def _names(value: Any) -> Iterator[str]:
@@ -78,8 +89,7 @@ def _names(value: Any) -> Iterator[str]:
 def same_id(world: World, name: str) -> None:
     world.a.fence()
     now = entry_in(world.fresh(world.session), name) or {}
-    expect_equal(now.get("id"), entry_before(world, name)["id"], "the id of the server",
-                 frame=world.stage.frames[-1].n)  # fmt: skip
+    expect_equal(now.get("id"), entry_before(world, name)["id"], "the id of the server", frame=world.stage.frames[-1].n)
 
 
 @then(parsers.parse('"{name}" is enabled as it was before'))
@@ -90,16 +100,17 @@ def same_enablement(world: World, name: str) -> None:
         raise NotClaimed("the host takes a stopped MCP server off the list")
     members = ("enabled", "enablement")
     expect_equal(
-        {m: now.get(m) for m in members}, {m: before.get(m) for m in members}, "the enablement of the server",
+        {m: now.get(m) for m in members},
+        {m: before.get(m) for m in members},
+        "the enablement of the server",
         frame=world.stage.frames[-1].n,
-    )  # fmt: skip
+    )
 
 
 @then(parsers.parse('the call of "{tool}" is carried out'))
 def carried_out(world: World, tool: str) -> None:
     call = world.await_call(("completed", "cancelled"), tool)
-    expect(call.get("success") is True, "the call did not succeed", expected="success", seen=call,
-           frame=world.a.mark)  # fmt: skip
+    expect(call.get("success") is True, "the call did not succeed", expected="success", seen=call, frame=world.a.mark)
 
 
 @then(parsers.parse('the call of "{tool}" names the entry of "{name}" as its contributor'))
@@ -131,24 +142,39 @@ def none_running(world: World, name: str) -> None:
     for call in _calls_of(world, name):
         ready = world.a.envelopes(world.chat, "chat/toolCallReady", toolCallId=call.get("toolCallId"))
         ran = next((e for e in ready if e.get("confirmed")), None)
-        expect(ran is None, "a call runs at a server that is stopped", expected="no running call",
-               seen=ran.message if ran else None, frame=ran.frame.n if ran else None)  # fmt: skip
+        expect(
+            ran is None,
+            "a call runs at a server that is stopped",
+            expected="no running call",
+            seen=ran.message if ran else None,
+            frame=ran.frame.n if ran else None,
+        )
 
 
 @then(parsers.parse('no call of "{name}" has succeeded'))
 def none_succeeded(world: World, name: str) -> None:
     _insist_stopped(world, name)
     for done in world.a.envelopes(world.chat, "chat/toolCallComplete", since=world.noted["requested"]):
-        expect((done.get("result") or {}).get("success") is not True, "a stopped server has served the agent",
-               expected="no successful call", seen=done.message, frame=done.frame.n)  # fmt: skip
+        expect(
+            (done.get("result") or {}).get("success") is not True,
+            "a stopped server has served the agent",
+            expected="no successful call",
+            seen=done.message,
+            frame=done.frame.n,
+        )
 
 
 @then(parsers.parse('the error of "{name}" says what happened'))
 def error_says(world: World, name: str) -> None:
     error = (entry_in(world.a.state(world.session), name) or {}).get("state", {}).get("error")
     said = isinstance(error, dict) and isinstance(error.get("errorType"), str)
-    expect(said and isinstance(error.get("message"), str), "the error state explains nothing",
-           expected="error with errorType and message", seen=error, frame=world.a.mark)  # fmt: skip
+    expect(
+        said and isinstance(error.get("message"), str),
+        "the error state explains nothing",
+        expected="error with errorType and message",
+        seen=error,
+        frame=world.a.mark,
+    )
 
 
 @then(parsers.parse('every state of "{name}" has the members of its kind'))
@@ -157,5 +183,10 @@ def states_legal(world: World, name: str) -> None:
     snapshot = [Change(world.stage.frames[-1].n, "subscribe", (entry or {}).get("state"), None)]
     for change in changes(world, name) + snapshot:
         wrong = violations(world.version, "McpServerState", change.state)
-        expect(not wrong, f"the state is not one of the five: {wrong[0].message if wrong else ''}",
-               expected="McpServerState", seen=change.state, frame=change.frame)  # fmt: skip
+        expect(
+            not wrong,
+            f"the state is not one of the five: {wrong[0].message if wrong else ''}",
+            expected="McpServerState",
+            seen=change.state,
+            frame=change.frame,
+        )

@@ -109,8 +109,13 @@ def not_ready(world: World, name: str) -> None:
 @then(parsers.parse('"{name}" was not ready before the good token came'))
 def not_ready_before(world: World, name: str) -> None:
     early = [c for c in changes(world, name) if c.kind == "ready" and c.frame <= world.noted["pushed"]]
-    expect(not early, "the server became ready by a token that it refuses", expected="no ready", seen=early,
-           frame=early[0].frame if early else None)  # fmt: skip
+    expect(
+        not early,
+        "the server became ready by a token that it refuses",
+        expected="no ready",
+        seen=early,
+        frame=early[0].frame if early else None,
+    )
 
 
 @then("the turn goes on to its end, whatever that is")
@@ -132,11 +137,15 @@ def waits_no_more(world: World, name: str) -> None:
 
 def _never(world: World, name: str, kind: str, since: int) -> None:
     found = [c for c in changes(world, name, since) if c.kind == kind]
-    expect(not found, f"the server came to {kind}", expected=f"no {kind}", seen=found[0].state if found else None,
-           frame=found[0].frame if found else None)  # fmt: skip
+    expect(
+        not found,
+        f"the server came to {kind}",
+        expected=f"no {kind}",
+        seen=found[0].state if found else None,
+        frame=found[0].frame if found else None,
+    )
     seen = kind_of(entry_in(world.fresh(world.session), name))
-    expect(seen != kind, f"the server is {kind}", expected=f"not {kind}", seen=seen,
-           frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(seen != kind, f"the server is {kind}", expected=f"not {kind}", seen=seen, frame=world.stage.frames[-1].n)
 
 
 @then(parsers.parse('a fresh snapshot shows "{name}" as the last action left it'))

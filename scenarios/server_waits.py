@@ -77,8 +77,13 @@ def asks_for_none(world: World) -> None:
         return
     wanted = ACTIVITIES["InputNeeded"]
     world.a.wait("a session without InputNeeded", lambda: True if _told(world)[-1:] not in ([], [wanted]) else None)
-    expect(not _asks(world), "the session still asks for input", expected="status & 24 is not 24",
-           seen=f"told {_told(world)}", frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        not _asks(world),
+        "the session still asks for input",
+        expected="status & 24 is not 24",
+        seen=f"told {_told(world)}",
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @then(parsers.parse('no auth/required has named the resource of "{name}"'))
@@ -89,8 +94,13 @@ def none_for_server(world: World, name: str) -> None:
         if notice.method == "auth/required":
             told = notice.params.get("resource")
             identifier = told.get("resource") if isinstance(told, dict) else told
-            expect(identifier != resource, "the challenge of a server was announced by auth/required",
-                   expected="no auth/required for it", seen=notice.params, frame=notice.frame.n)  # fmt: skip
+            expect(
+                identifier != resource,
+                "the challenge of a server was announced by auth/required",
+                expected="no auth/required for it",
+                seen=notice.params,
+                frame=notice.frame.n,
+            )
 
 
 @then(parsers.parse('it finds "{name}" waiting for a token'))

@@ -127,9 +127,7 @@ def waits_for_renewal(world: World, name: str) -> None:
 
 
 @given(
-    parsers.re(
-        r'the MCP server "(?P<name>[^"]+)" waits again, because it now demands the scope (?P<scopes>"[^"]+")'
-    )
+    parsers.re(r'the MCP server "(?P<name>[^"]+)" waits again, because it now demands the scope (?P<scopes>"[^"]+")')
 )
 def waits_for_scope(world: World, name: str, scopes: str) -> None:
     _work_once(world, name)

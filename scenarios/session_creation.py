@@ -25,8 +25,13 @@ def creates_and_subscribes(world: World, name: str) -> None:
 def both_succeed(world: World) -> None:
     client, created = world.noted["created"]
     for reply in (client.answer(created), answer(world)):
-        expect(not reply.failed, "one of the requests is refused", expected="two results",
-               seen=reply.error, frame=reply.frame.n)  # fmt: skip
+        expect(
+            not reply.failed,
+            "one of the requests is refused",
+            expected="two results",
+            seen=reply.error,
+            frame=reply.frame.n,
+        )
 
 
 @given(parsers.parse('a session that client "{name}" follows'))
@@ -82,8 +87,13 @@ def cannot_subscribe(world: World, name: str, what: str) -> None:
     uri = world.noted["asked session"] if what == "the new session" else channel_of(world, what)
     reply = world.client(name).call("subscribe", channel=uri)
     code = reply.error.get("code") if isinstance(reply.error, dict) else None
-    expect(code == -32001, f"{what} can be subscribed to, or the error is another one",
-           expected="an error with code -32001", seen=reply.frame.msg, frame=reply.frame.n)  # fmt: skip
+    expect(
+        code == -32001,
+        f"{what} can be subscribed to, or the error is another one",
+        expected="an error with code -32001",
+        seen=reply.frame.msg,
+        frame=reply.frame.n,
+    )
 
 
 @given("the session has a title of its own")
@@ -138,9 +148,7 @@ def ready_once(world: World) -> None:
     first = next(s for s in world.a.mailbox.snapshots if s.channel == world.session)
     owed = 1 if first.state.get("lifecycle") == "creating" else 0
     world.a.fence()
-    outcomes = [
-        e for e in world.a.envelopes(world.session) if e.type in ("session/ready", "session/creationFailed")
-    ]
+    outcomes = [e for e in world.a.envelopes(world.session) if e.type in ("session/ready", "session/creationFailed")]
     expect_equal(len(outcomes), owed, "the number of outcomes", frame=outcomes[-1].frame.n if outcomes else None)
     if outcomes and outcomes[0].type == "session/creationFailed":
         raise Unreached("precondition-failed", "the session could not be created")

@@ -65,9 +65,13 @@ def required_members(world: World) -> None:
     state = world.fresh(world.session)
     texts = all(isinstance(state.get(m), str) for m in ("provider", "title", "lifecycle"))
     lists = all(isinstance(state.get(m), list) for m in ("activeClients", "chats"))
-    expect(texts and lists and is_status(state.get("status")), "the session state is incomplete",
-           expected="provider, title, status, lifecycle, activeClients, chats", seen=state,
-           frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        texts and lists and is_status(state.get("status")),
+        "the session state is incomplete",
+        expected="provider, title, status, lifecycle, activeClients, chats",
+        seen=state,
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @then(parsers.parse("the provider is that of the request in {where}"))
@@ -78,16 +82,26 @@ def provider_kept(world: World, where: str) -> None:
 
 @then("the list names the session by the URI that the client chose")
 def listed_by_uri(world: World) -> None:
-    expect(world.summary() is not None, "the session is not in the list", expected=world.session, seen=None,
-           frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        world.summary() is not None,
+        "the session is not in the list",
+        expected=world.session,
+        seen=None,
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @then("its times in the list are ISO 8601 texts")
 def times_are_iso(world: World) -> None:
     summary = world.summary() or {}
     for member in ("createdAt", "modifiedAt"):
-        expect(_is_iso(summary.get(member)), f"{member} is no ISO 8601 text", expected="YYYY-MM-DDThh:mm:ss…Z",
-               seen=summary.get(member), frame=world.stage.frames[-1].n)  # fmt: skip
+        expect(
+            _is_iso(summary.get(member)),
+            f"{member} is no ISO 8601 text",
+            expected="YYYY-MM-DDThh:mm:ss…Z",
+            seen=summary.get(member),
+            frame=world.stage.frames[-1].n,
+        )
 
 
 def _is_iso(value: Any) -> bool:
@@ -106,8 +120,9 @@ def same_creation(world: World) -> None:
         if n.method == "root/sessionAdded" and n.params.get("summary", {}).get("resource") == world.session
     ]
     told += [shown.get("createdAt") for shown in (world.noted["listed session"], world.summary() or {})]
-    expect(len(set(told)) == 1, "the time of creation changes", expected=told[0], seen=told,
-           frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        len(set(told)) == 1, "the time of creation changes", expected=told[0], seen=told, frame=world.stage.frames[-1].n
+    )
 
 
 @when(parsers.parse('client "{name}" {verb} the flag {flag}'))

@@ -45,8 +45,13 @@ def legal_status(world: World) -> None:
     """Of the session, of each chat of its catalogue, and of the chat itself."""
     session, chat = world.fresh(world.session), world.fresh(world.chat)
     seen = [session.get("status"), chat.get("status"), *(c.get("status") for c in session.get("chats") or [])]
-    expect(all(is_status(s) for s in seen), "a status is not one activity value with flags",
-           expected="status & 31 is 1, 2, 8 or 24", seen=seen, frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        all(is_status(s) for s in seen),
+        "a status is not one activity value with flags",
+        expected="status & 31 is 1, 2, 8 or 24",
+        seen=seen,
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @then(parsers.parse("the session comes to be listed as not {flag}"))
@@ -57,9 +62,11 @@ def listed_without(world: World, flag: str) -> None:
         return
     world.a.await_notification(
         "root/sessionSummaryChanged",
-        lambda p: p.get("session") == world.session
-        and isinstance(p.get("changes", {}).get("status"), int)
-        and not p["changes"]["status"] & bit,
+        lambda p: (
+            p.get("session") == world.session
+            and isinstance(p.get("changes", {}).get("status"), int)
+            and not p["changes"]["status"] & bit
+        ),
         since=world.a.mark,
     )
 
@@ -75,8 +82,13 @@ def stays_archived(world: World) -> None:
         and "status" in n.params.get("changes", {})
     ]
     seen = [*told, (world.summary() or {}).get("status"), world.fresh(world.session).get("status")]
-    expect(all(isinstance(s, int) and s & 64 for s in seen), "the archived flag is lost", expected="bit 64 set",
-           seen=seen, frame=world.stage.frames[-1].n)  # fmt: skip
+    expect(
+        all(isinstance(s, int) and s & 64 for s in seen),
+        "the archived flag is lost",
+        expected="bit 64 set",
+        seen=seen,
+        frame=world.stage.frames[-1].n,
+    )
 
 
 @then("the session in the list is as old as its youngest chat")

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Unreached
 from scenarios.expect import expect
 from scenarios.world import World
-
-
-@when("the agent is let go on")
-def go_on(world: World) -> None:
-    world.go_on()
 
 
 @when("the turn comes to its end")
@@ -35,7 +28,6 @@ def truncates(world: World) -> None:
 
 
 @when("another turn runs to its end")
-@given("another turn has run to its end")
 def another_turn(world: World) -> None:
     """A short turn without tools: what an earlier turn still had to say comes before its end."""
     earlier = world.turn
@@ -66,25 +58,11 @@ def ends_by_itself(world: World) -> None:
     )
 
 
-@given("the chat has a second chat beside it")
 @given("the session has a second chat")
 def second_chat(world: World) -> None:
     chat = world.stage.new_chat_uri(world.session)
-    reply = world.a.call("createChat", channel=world.session, chat=chat, **_source(world))
+    reply = world.a.call("createChat", channel=world.session, chat=chat)
     if reply.failed:
         raise Unreached("precondition-failed", f"createChat was refused: {reply.error!r}")
     world.a.subscribe(chat)
     world.noted["second chat"] = chat
-
-
-def _source(world: World) -> dict[str, object]:
-    # Up to 0.6.0 a source means a fork; without one the chat starts empty in every version.
-    return {}
-
-
-@when(parsers.parse('client "{name}" renames the session'))
-def renames(world: World, name: str) -> None:
-    title = f"Renamed {uuid4()}"
-    world.client(name).act(world.session, {"type": "session/titleChanged", "title": title})
-
-

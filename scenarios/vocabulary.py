@@ -45,6 +45,7 @@ pytest_plugins = [
     "scenarios.session_states",
     "scenarios.session_status",
     "scenarios.sessions",
+    "scenarios.several_calls",
     "scenarios.subscriptions",
     "scenarios.supported_versions",
     "scenarios.tokens",

@@ -145,9 +145,7 @@ class World:
         kinds = ("chat/turnComplete", "chat/turnCancelled", "chat/error")
         return who.wait(
             "the end of the turn",
-            lambda: next(
-                (e for e in who.envelopes(where) if e.type in kinds and e.get("turnId") == which), None
-            ),
+            lambda: next((e for e in who.envelopes(where) if e.type in kinds and e.get("turnId") == which), None),
         )
 
     # -- tool calls -----------------------------------------------------------------------------------
@@ -199,9 +197,7 @@ class World:
         state = state if state is not None else self.client(client).state(self.session)
         return [e for e in (state.get("inputNeeded") or []) if kind is None or e.get("kind") == kind]
 
-    def await_entry(
-        self, kind: str, matches: Callable[[JSON], bool] = lambda _: True, *, client: str = "A"
-    ) -> JSON:
+    def await_entry(self, kind: str, matches: Callable[[JSON], bool] = lambda _: True, *, client: str = "A") -> JSON:
         return self.client(client).await_state(
             self.session,
             f"{kind} entry in inputNeeded",

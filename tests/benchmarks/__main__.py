@@ -29,7 +29,7 @@ def _run(*arguments: str) -> tuple[float, dict[str, Any]]:
 
 
 def _played(record: dict[str, Any]) -> float:
-    return sum(s["duration"] for s in record["scenarios"])
+    return sum(float(s["duration"]) for s in record["scenarios"])
 
 
 def _best(*arguments: str) -> tuple[float, dict[str, Any]]:
