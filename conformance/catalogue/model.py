@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Literal
 
@@ -137,8 +137,9 @@ def _obligation(theme: str, entry: Any) -> Obligation:
     return Obligation(theme=theme, **{**entry, **lists})
 
 
+@cache
 def load() -> Catalogue:
-    """Read all themes. Raises :class:`CatalogueError` with file and id when an entry is wrong."""
+    """Read all themes, once per process. Raises :class:`CatalogueError` with file and id when an entry is wrong."""
     obligations: dict[str, Obligation] = {}
     aliases: dict[str, str] = {}
     digest = hashlib.sha256()

@@ -285,7 +285,7 @@ class Participant:
     def fence(self) -> int:
         """Ping and await the answer: what the host had sent before it is here now. Returns the frame number.
 
-        A host answers the requests of one connection in their order, and its envelopes travel on that same
-        connection; so what was caused by an earlier message of this client has arrived, or never will.
+        This orders what the host does at once. A host may look up a channel before it takes in a dispatch to it, and
+        answer a ping meanwhile; what is dispatched to such a channel is fenced by a request for the same channel.
         """
         return self.call("ping").frame.n

@@ -13,9 +13,7 @@ from conformance.wire.websocket import connect_websocket
 from .base import BaseDriver, DriverError, TargetError
 
 
-def reference_host(
-    *, versions: Sequence[str] = (), faults: Sequence[str] = (), grace: float = 5.0
-) -> ReferenceHost:
+def reference_host(*, versions: Sequence[str] = (), faults: Sequence[str] = (), grace: float = 5.0) -> ReferenceHost:
     """A reference host by names. Raises :class:`TargetError` for a version or a fault that it does not have."""
     for name in faults:
         if name not in FAULTS:

@@ -8,6 +8,7 @@ rules that look at raw frames say what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from conformance.protocol import BASELINE, REDUCERS, ROOT_URI, is_version, kind_of, kind_of_state, reduce, rules_for
 from conformance.wire.frames import Frame
@@ -30,6 +31,9 @@ __all__ = [
 ]
 
 
+_EVENTS = ("frame", "request", "reply", "dispatch", "envelope", "snapshot", "notification")
+
+
 class Tracker:
     """Turns frames into events for listeners and keeps the folds."""
 
@@ -40,10 +44,15 @@ class Tracker:
         self.settled = False
         # How often each channel was disposed of.
         self._lives: dict[str, int] = {}
-        self._listeners: list[Listener] = []
+        # Who hears of what: a listener is called for those events alone that it has a method of its own for.
+        self._hooks: dict[str, list[Callable[[Any], None]]] = {name: [] for name in _EVENTS}
+        self._endings: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
-        self._listeners.append(listener)
+        for name, hooks in self._hooks.items():
+            if getattr(type(listener), name) is not getattr(Listener, name):
+                hooks.append(getattr(listener, name))
+        self._endings.append(listener)
 
     def connection(self, name: str) -> ConnectionView:
         if name not in self.connections:
@@ -58,12 +67,12 @@ class Tracker:
                 yield connection, view
 
     def end(self) -> None:
-        for listener in self._listeners:
+        for listener in self._endings:
             listener.end()
 
     def feed(self, frame: Frame) -> None:
-        for listener in self._listeners:
-            listener.frame(frame)
+        for hook in self._hooks["frame"]:
+            hook(frame)
         view = self.connection(frame.conn)
         if frame.kind == "close":
             view.closed = True
@@ -89,12 +98,12 @@ class Tracker:
             request = Request(view.name, identity, method, params, frame)
             view.requests[identity] = request
             self._before_reply(view, request, channel)
-            self._tell(lambda listener: listener.request(request))
+            self._tell("request", request)
         elif method == "dispatchAction" and channel is not None:
             dispatch = Dispatch(
                 view.name, view.client_id, channel, whole(params.get("clientSeq")), params.get("action"), frame
             )
-            self._tell(lambda listener: listener.dispatch(dispatch))
+            self._tell("dispatch", dispatch)
         elif method == "unsubscribe" and channel is not None:
             view.subscribed.discard(channel)
             view.asked.pop(channel, None)
@@ -132,7 +141,7 @@ class Tracker:
         if method == "root/sessionRemoved":
             self._gone(text(params.get("session")), view)
         notification = Notification(view.name, method, params, frame)
-        self._tell(lambda listener: listener.notification(notification))
+        self._tell("notification", notification)
 
     def _reply(self, view: ConnectionView, frame: Frame, message: dict[str, JSON]) -> None:
         identity = id_of(message)
@@ -140,7 +149,7 @@ class Tracker:
         reply = Reply(view.name, request, message.get("result"), message.get("error"), frame)
         if request is not None:
             self._after_reply(view, request, reply)
-        self._tell(lambda listener: listener.reply(reply))
+        self._tell("reply", reply)
 
     def _after_reply(self, view: ConnectionView, request: Request, reply: Reply) -> None:
         result = reply.result if isinstance(reply.result, dict) else {}
@@ -224,13 +233,9 @@ class Tracker:
             self._learn_chats(state)
             snapshot = Snapshot(view.name, channel, kind, state, from_seq, frame, folded, known.life)
             self.snapshots.append(snapshot)
-            self._tell_snapshot(snapshot)
+            self._tell("snapshot", snapshot)
             for seq, action in view.log.get(channel, ()):
                 self._fold(view, known, seq, action)
-
-    def _tell_snapshot(self, snapshot: Snapshot) -> None:
-        for listener in self._listeners:
-            listener.snapshot(snapshot)
 
     def _learn_chats(self, state: JSON) -> None:
         for chat in chats_in(state):
@@ -289,7 +294,7 @@ class Tracker:
             before,
             after,
         )
-        self._tell(lambda listener: listener.envelope(envelope))
+        self._tell("envelope", envelope)
 
     def _fold(self, view: ConnectionView, known: ChannelView, seq: int, action: JSON) -> JSON:
         """Fold what is numbered above the position of a view; the new state."""
@@ -301,9 +306,9 @@ class Tracker:
                 self._learn_chats(known.state)
         return known.state
 
-    def _tell(self, event: Callable[[Listener], None]) -> None:
-        for listener in self._listeners:
-            event(listener)
+    def _tell(self, name: str, event: Any) -> None:
+        for hook in self._hooks[name]:
+            hook(event)
 
 
 def fold(kind: str, state: JSON, action: JSON, version: str | None) -> JSON:

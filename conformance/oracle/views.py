@@ -31,7 +31,9 @@ class ChannelView:
         self.state = state
         self.base = -1 if from_seq is None else from_seq
         self.since = self.since if self.live else self.base
-        self.history = [(self.base, state)]
+        # A view that was fed all along keeps what it had folded before: other snapshots may be about that.
+        earlier = [entry for entry in self.history if entry[0] < self.base] if self.live else []
+        self.history = [*earlier, (self.base, state)]
         self.live = live
 
     @property

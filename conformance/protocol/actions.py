@@ -187,9 +187,7 @@ def _build() -> dict[str, ActionType]:
     for channel, rows in _ROWS.items():
         for name, since, origin in rows:
             window = Window(since)
-            table[name] = ActionType(
-                name, channel, window, window if origin == CLIENT else None, _MISDATED.get(name)
-            )
+            table[name] = ActionType(name, channel, window, window if origin == CLIENT else None, _MISDATED.get(name))
     return table
 
 
@@ -211,9 +209,7 @@ def is_known_action(name: str, version: str) -> bool:
 def client_may_dispatch(name: str, version: str) -> bool:
     """Whether a client may send this action in `dispatchAction`; False for unknown types."""
     action = ACTIONS.get(name)
-    return (
-        action is not None and action.client_dispatch is not None and action.client_dispatch.contains(version)
-    )
+    return action is not None and action.client_dispatch is not None and action.client_dispatch.contains(version)
 
 
 def is_misdated(name: str, version: str) -> bool:

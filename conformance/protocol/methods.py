@@ -49,9 +49,7 @@ _TABLE: Final = (
     _request("reconnect", "0.1.0", "root", "ReconnectParams", "ReconnectResult"),
     _request("subscribe", "0.1.0", "any", "SubscribeParams", "SubscribeResult"),
     _request("listSessions", "0.1.0", "root", "ListSessionsParams", "ListSessionsResult"),
-    _request(
-        "resolveSessionConfig", "0.1.0", "root", "ResolveSessionConfigParams", "ResolveSessionConfigResult"
-    ),
+    _request("resolveSessionConfig", "0.1.0", "root", "ResolveSessionConfigParams", "ResolveSessionConfigResult"),
     _request(
         "sessionConfigCompletions",
         "0.1.0",

@@ -100,9 +100,7 @@ class _Builder:
 
     def build(self) -> dict[str, Schema]:
         built = {name: self._type(name, body) for name, body in sorted(self.types.items())}
-        built["StateAction"] = _union(
-            "type", {name: _ref(name) for name in sorted(actions_of(self.version))}, False
-        )
+        built["StateAction"] = _union("type", {name: _ref(name) for name in sorted(actions_of(self.version))}, False)
         return built
 
     def _type(self, name: str, body: Any) -> Schema:

@@ -51,12 +51,7 @@ def with_flag(status: int, flag: int, on: bool) -> int:
 
 def is_status(value: Any) -> TypeGuard[int]:
     """Whether a JSON value is a legal status: a non-negative integer with exactly one activity."""
-    return (
-        isinstance(value, int)
-        and not isinstance(value, bool)
-        and value >= 0
-        and value & ACTIVITY_MASK in ACTIVITIES
-    )
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0 and value & ACTIVITY_MASK in ACTIVITIES
 
 
 def describe(status: int) -> str:

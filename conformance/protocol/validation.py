@@ -284,9 +284,7 @@ def _violations_of(error: Any) -> Iterator[Violation]:
             some = "one of " if len(error.validator_value) > 1 else ""
             yield Violation(path, f"expected {some}{allowed}, found {_quoted(error.instance)}")
         case "const":
-            yield Violation(
-                path, f"expected {json.dumps(error.validator_value)}, found {_quoted(error.instance)}"
-            )
+            yield Violation(path, f"expected {json.dumps(error.validator_value)}, found {_quoted(error.instance)}")
         case "pattern":
             sort = "an ISO 8601 time" if "\\d{4}" in error.validator_value else "a URI with a scheme"
             yield Violation(path, f"expected {sort}, found {_quoted(error.instance)}")

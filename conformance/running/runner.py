@@ -132,6 +132,11 @@ def _arguments(settings: Settings, workers: int) -> list[str]:
         f"--rootdir={root}",
         "-c",
         os.devnull,
+        # Neither what else is installed nor rewritten assertions have a part in a verdict, and both cost time.
+        "--disable-plugin-autoload",
+        "--assert=plain",
+        "-p",
+        "pytest_bdd.plugin",
         "-p",
         "conformance.plugin",
         "-p",
@@ -148,15 +153,19 @@ def _arguments(settings: Settings, workers: int) -> list[str]:
         "no:unittest",
         "-p",
         "no:faulthandler",
+        "-p",
+        "no:unraisableexception",
+        "-p",
+        "no:threadexception",
+        "-p",
+        "no:logging",
         "--import-mode=importlib",
         "-s",
         "--ahp-settings",
         settings.dumps(),
     ]
     if workers > 1:
-        arguments += ["-n", str(workers)]
-    else:
-        arguments += ["-p", "no:xdist"]
+        arguments += ["-p", "xdist.plugin", "-n", str(workers)]
     return arguments
 
 

@@ -165,18 +165,29 @@ class Stage:
         present = [c for c in self.clients.values() if c.connection.closed is None and c.version is not None]
         if not touched or not present:
             return
-        self._fence(present)
         observer = self.join(OBSERVER)
-        for channel in sorted(touched, key=lambda uri: uri != ROOT_URI):
-            request = observer.ask("subscribe", channel=channel)
+        asked = [observer.ask("subscribe", channel=uri) for uri in sorted(touched, key=lambda uri: uri != ROOT_URI)]
+        for request in asked:
             observer.answer(request)
-        self._fence(present)
+        self._catch_up(present)
         observer.leave()
 
-    def _fence(self, clients: Sequence[Participant]) -> None:
+    def _catch_up(self, clients: Sequence[Participant]) -> None:
+        """Have every client see what came before the observer's snapshots.
+
+        Each asks for its channels once more. The snapshot that comes back has everything up to its position in it,
+        and everything up to there was delivered before; no other answer orders the envelopes of a channel that
+        surely, as a host may look a channel up before it takes in what concerns it.
+        """
+        asked = []
         for client in clients:
+            followed = [uri for uri, view in client.view.channels.items() if view.live]
             with suppress(HostClosed):
-                client.fence()
+                asked += [(client, client.ask("subscribe", channel=uri)) for uri in followed]
+                asked += [(client, client.ask("ping"))] if not followed else []
+        for client, request in asked:
+            with suppress(HostClosed):
+                client.answer(request)
 
     def _dispose(self) -> None:
         """Take our sessions off the host again. It is courtesy, so nothing of it is awaited or judged."""

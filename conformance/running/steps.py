@@ -31,8 +31,13 @@ class StepBook:
         contexts = list(step_function_context_registry.values())
         for context in contexts:
             _refuse_async(context)
-        # The literal beginning of a definition rules most of them out without trying the pattern.
-        self._definitions = [(_beginning(context), context) for context in contexts]
+        # The literal beginning of a definition rules most of them out without trying the pattern, its first word
+        # nearly all.
+        self._definitions: dict[str, list[tuple[str, StepFunctionContext]]] = {}
+        for context in contexts:
+            beginning = _beginning(context)
+            word = beginning.split(" ", 1)[0] if " " in beginning else ""
+            self._definitions.setdefault(word, []).append((beginning, context))
         self._found: dict[tuple[str, str], StepFunctionContext] = {}
 
     def find(self, step: Any) -> StepFunctionContext:
@@ -43,7 +48,8 @@ class StepBook:
         return self._found[key]
 
     def _matching(self, kind: str, text: str) -> Iterable[StepFunctionContext]:
-        for beginning, context in self._definitions:
+        first = text.split(" ", 1)[0]
+        for beginning, context in (*self._definitions.get(first, ()), *self._definitions.get("", ())):
             if text.startswith(beginning) and context.type in (None, kind) and context.parser.is_matching(text):
                 yield context
 

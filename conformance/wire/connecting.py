@@ -89,9 +89,7 @@ def _open_tcp(endpoint: Endpoint, deadline: _Deadline) -> socket.socket:
     try:
         found = socket.getaddrinfo(uri.host, uri.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise Unreachable(
-            endpoint.shown, f'the name "{uri.host}" does not resolve; check the host name'
-        ) from None
+        raise Unreachable(endpoint.shown, f'the name "{uri.host}" does not resolve; check the host name') from None
     trouble: OSError | None = None
     for place, (family, kind, proto, _, address) in enumerate(found):
         sock = socket.socket(family, kind, proto)
@@ -110,9 +108,7 @@ def _open_tcp(endpoint: Endpoint, deadline: _Deadline) -> socket.socket:
     if isinstance(trouble, TimeoutError):
         raise deadline.over("no connection")
     if isinstance(trouble, ConnectionRefusedError):
-        raise Refused(
-            endpoint.shown, "connection refused: nothing listens there; start the host or correct the port"
-        )
+        raise Refused(endpoint.shown, "connection refused: nothing listens there; start the host or correct the port")
     why = trouble.strerror if trouble is not None and trouble.strerror else "no address"
     raise Unreachable(endpoint.shown, f"cannot be reached ({why}); check host name and network")
 
@@ -214,9 +210,7 @@ def _refuse_what_is_no_upgrade(endpoint: Endpoint, answer: bytes, ended: bool) -
     if not answer.startswith(b"HTTP/"[: len(answer)]):
         if _TLS_RECORD.match(answer):
             raise NotWebSocket(shown, "the port speaks TLS; try wss:// in place of ws://")
-        raise NotWebSocket(
-            shown, f"the port does not speak HTTP (it says {_start(answer)}); correct the port"
-        )
+        raise NotWebSocket(shown, f"the port does not speak HTTP (it says {_start(answer)}); correct the port")
     status = _STATUS_LINE.match(answer)
     if status is not None and status[1] != b"101" and (ended or b"\n" in answer):
         raise _refusal(endpoint, int(status[1]))
@@ -257,6 +251,4 @@ def _broken_upgrade(endpoint: Endpoint, exc: Exception) -> NotWebSocket:
         why = f"header {exc.name} is missing or wrong"
     else:
         why = "it is not well-formed HTTP"
-    return NotWebSocket(
-        endpoint.shown, f"the answer to the WebSocket upgrade is broken: {why}; is it an AHP host?"
-    )
+    return NotWebSocket(endpoint.shown, f"the answer to the WebSocket upgrade is broken: {why}; is it an AHP host?")

@@ -73,9 +73,7 @@ class Connection:
 
     def _send(self, payload: str | bytes) -> Frame:
         if self.closed is not None:
-            raise ConnectionLost(
-                f"connection {self.name} is {self.closed}; nothing can be sent on it any more"
-            )
+            raise ConnectionLost(f"connection {self.name} is {self.closed}; nothing can be sent on it any more")
         frame = self._record("out", payload)
         self.transport.send(payload)
         self._flushed = self.transport.flush()

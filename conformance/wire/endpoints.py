@@ -42,9 +42,7 @@ def parse_endpoint(url: str, token: str | None, token_in: TokenPlace, token_name
         uri.query = f"{uri.query}&{parameter}" if uri.query else parameter
     elif token is not None:
         if not re.fullmatch(r"[\x21-\x7e]+", token):
-            raise BadUrl(
-                shown, "the token holds characters that an HTTP header cannot carry; is there a line break?"
-            )
+            raise BadUrl(shown, "the token holds characters that an HTTP header cannot carry; is there a line break?")
         authorization = f"Bearer {token}"
     return Endpoint(shown, uri, unix_path, authorization)
 
@@ -52,9 +50,7 @@ def parse_endpoint(url: str, token: str | None, token_in: TokenPlace, token_name
 def _parse(url: str, shown: str) -> WebSocketURI:
     if not url.startswith(("ws://", "wss://")):
         hint = "; did you mean ws:// or wss://?" if url.startswith(("http://", "https://")) else ""
-        raise BadUrl(
-            shown, f"not an address of a host; write ws://HOST:PORT, wss://HOST:PORT or unix:PATH{hint}"
-        )
+        raise BadUrl(shown, f"not an address of a host; write ws://HOST:PORT, wss://HOST:PORT or unix:PATH{hint}")
     if re.search(r"[\s\x00-\x1f\x7f]", url):
         raise BadUrl(shown, "the address holds blanks or control characters; percent-encode them")
     try:

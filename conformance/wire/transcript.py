@@ -103,9 +103,7 @@ def _frame(line: JSON, place: int) -> Frame:
         close = line["close"]
         if not isinstance(close, dict) or type(close.get("code")) is not int:
             raise ValueError('"close" must be an object with an integer "code"')
-        return Frame(
-            n, float(t), conn, direction, raw=str(close.get("reason", "")), kind="close", code=close["code"]
-        )
+        return Frame(n, float(t), conn, direction, raw=str(close.get("reason", "")), kind="close", code=close["code"])
     raw, kind = line.get("raw"), line.get("kind", "text")
     if not isinstance(raw, str) or kind not in ("text", "binary", "not-utf8"):
         raise ValueError('expected "msg", "raw" (a string) or "close"')
@@ -126,9 +124,7 @@ class Mask:
             for form in dict.fromkeys((secret, encode(secret)[1:-1], quote(secret, safe=""))):
                 if form:
                     self._pairs.append((form, f"«token:{name}»"))
-        self._in_json = {
-            written[1:-1] for form, _ in self._pairs for written in (encode(form), json.dumps(form))
-        }
+        self._in_json = {written[1:-1] for form, _ in self._pairs for written in (encode(form), json.dumps(form))}
 
     def touches(self, line: str) -> bool:
         """Whether JSON text may hold a secret: a quick look that spares most lines the work."""
@@ -138,9 +134,7 @@ class Mask:
         """The same for a line of a transcript, whose binary payloads are in Base64."""
         if line.get("kind") in ("binary", "not-utf8"):
             return line | {"raw": self._base64(line["raw"])}
-        return {
-            key: self.value(value) if key in ("msg", "raw", "close") else value for key, value in line.items()
-        }
+        return {key: self.value(value) if key in ("msg", "raw", "close") else value for key, value in line.items()}
 
     def value(self, value: JSON) -> JSON:
         """A copy of a JSON value (or a text) without the secrets."""

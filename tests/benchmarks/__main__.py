@@ -77,7 +77,7 @@ def first_scenario() -> None:
             with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
                 assert process.stdout is not None
                 for line in process.stdout:
-                    if line.startswith("1/"):
+                    if line.strip().startswith("1/"):
                         best = min(best, time.perf_counter() - began)
                         break
                 process.stdout.read()

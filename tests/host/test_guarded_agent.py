@@ -25,9 +25,7 @@ def test_without_a_token_the_agent_cannot_be_used() -> None:
 def test_the_need_is_announced_to_a_client_that_watches_the_root(version: str, resource: object) -> None:
     stage = Stage(version=version)
     _use(stage.a)
-    assert stage.a.notes("auth/required") == [
-        {"channel": "ahp-root://", "resource": resource, "reason": "required"}
-    ]
+    assert stage.a.notes("auth/required") == [{"channel": "ahp-root://", "resource": resource, "reason": "required"}]
     unaware = stage.client("B")
     _use(unaware)
     assert unaware.notes("auth/required") == []

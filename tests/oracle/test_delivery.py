@@ -44,7 +44,7 @@ def notifications_of_the_root_go_to_every_socket(t: Trace) -> None:
     t.handshake("B", client="B")
     t.out({"jsonrpc": "2.0", "id": "c", "method": "initialize", "params": {"protocolVersions": [t.version]}}, "C")
     t.result("c", {"protocolVersion": t.version, "serverSeq": 0, "snapshots": []}, "C")
-    t.tell("root/sessionRemoved", "C", session=SESSION)
+    t.tell("root/sessionSummaryChanged", "C", session=SESSION, changes={"title": "x"})
 
 
 @delivery.bad("AHP-SUB-021")
@@ -82,7 +82,16 @@ def notifications_to_the_root_alone(t: Trace) -> None:
     t.handshake("B")
     t.notify("unsubscribe", "B", channel=ROOT)
     t.ping("B")
-    t.tell("root/sessionRemoved", session=SESSION)
+    t.tell("root/sessionSummaryChanged", session=SESSION, changes={"title": "x"})
+
+
+@delivery.good()
+def every_socket_hears_of_new_and_removed_sessions(t: Trace) -> None:
+    """One sentence of the text has them announced to all clients (ambiguity A-31)."""
+    t.handshake("B", client="B")
+    t.out({"jsonrpc": "2.0", "id": "c", "method": "initialize", "params": {"protocolVersions": [t.version]}}, "C")
+    t.result("c", {"protocolVersion": t.version, "serverSeq": 0, "snapshots": []}, "C")
+    t.tell("root/sessionRemoved", "C", session=SESSION)
 
 
 @delivery.good("AHP-SUB-007")

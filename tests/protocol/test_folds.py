@@ -106,9 +106,7 @@ def test_a_fold_never_changes_its_input_and_never_fails(kind: str, data: st.Data
 
 @pytest.mark.parametrize("kind", list(STATES))
 @settings(max_examples=100, deadline=None)
-@given(
-    state=anything.filter(lambda value: not isinstance(value, dict)), name=st.sampled_from(sorted(ACTIONS))
-)
+@given(state=anything.filter(lambda value: not isinstance(value, dict)), name=st.sampled_from(sorted(ACTIONS)))
 def test_a_state_that_cannot_be_folded_stays(kind: str, state: Any, name: str) -> None:
     assert reduce(kind, state, {"type": name}) is state
 

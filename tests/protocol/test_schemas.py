@@ -150,9 +150,7 @@ def test_a_blocked_call_must_say_what_it_waits_for() -> None:
     assert texts(violations("0.6.0", "ToolCallState", call)) == ["$: member 'auth' is missing"]
 
 
-@pytest.mark.parametrize(
-    "kind", ["chatInput", "toolConfirmation", "toolClientExecution", "toolAuthentication"]
-)
+@pytest.mark.parametrize("kind", ["chatInput", "toolConfirmation", "toolClientExecution", "toolAuthentication"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_kind_of_request(version: str, kind: str) -> None:
     assert texts(violations(version, "SessionInputRequest", examples.request("x", kind))) == []
@@ -166,17 +164,13 @@ def test_a_request_holds_a_call_in_the_status_of_its_kind() -> None:
 
 
 def test_a_client_execution_is_a_running_call_since_0_9_0() -> None:
-    request = examples.request("x", "toolClientExecution") | {
-        "toolCall": examples.call("streaming", "client")
-    }
+    request = examples.request("x", "toolClientExecution") | {"toolCall": examples.call("streaming", "client")}
     assert not violations("0.8.0", "SessionInputRequest", request)
     assert violations("0.9.0", "SessionInputRequest", request)
 
 
 def test_an_unknown_kind_of_request_is_refused() -> None:
-    assert violations(
-        "0.6.0", "SessionInputRequest", {"id": "x", "chat": examples.CHAT, "kind": "mindReading"}
-    )
+    assert violations("0.6.0", "SessionInputRequest", {"id": "x", "chat": examples.CHAT, "kind": "mindReading"})
 
 
 def test_input_needed_is_absent_or_not_empty() -> None:
@@ -245,9 +239,7 @@ def test_an_unknown_action_is_a_violation() -> None:
         '$.type: AHP 0.8.0 has no action "chat/turnResume"'
     ]
     envelope = {"channel": examples.CHAT, "serverSeq": 1, "action": {"type": "chat/unheardOf"}}
-    assert [violation.path for violation in params_violations("0.8.0", "action", envelope)] == [
-        "$.action.type"
-    ]
+    assert [violation.path for violation in params_violations("0.8.0", "action", envelope)] == ["$.action.type"]
 
 
 @pytest.mark.parametrize("action", [None, [], "x", {}, {"type": 3}])
@@ -346,9 +338,7 @@ def test_tool_input_may_be_a_reference_since_0_7_0() -> None:
 def test_a_token_lifetime_is_a_positive_integer_since_1_0_0() -> None:
     params = {"channel": "ahp-root://", "resource": "https://r", "token": "t", "expiresIn": 0}
     assert not params_violations("0.9.0", "authenticate", params)
-    assert texts(params_violations("1.0.0", "authenticate", params)) == [
-        "$.expiresIn: expected 1 or more, found 0"
-    ]
+    assert texts(params_violations("1.0.0", "authenticate", params)) == ["$.expiresIn: expected 1 or more, found 0"]
 
 
 # Snapshots, results, errors
@@ -370,17 +360,13 @@ def test_a_snapshot_has_the_state_of_its_channel(uri: str) -> None:
 
 def test_a_uri_says_more_than_the_members() -> None:
     assert result_violations("0.6.0", "subscribe", snapshot("ahp-session:/s", examples.chat()))
-    assert not result_violations(
-        "0.6.0", "subscribe", snapshot("ahp-session:/s/annotations", {"annotations": []})
-    )
+    assert not result_violations("0.6.0", "subscribe", snapshot("ahp-session:/s/annotations", {"annotations": []}))
     assert not result_violations("0.6.0", "subscribe", snapshot("ahp-session:/s", examples.session()))
 
 
 def test_results_that_are_null_or_empty() -> None:
     assert not result_violations("0.6.0", "ping", None)
-    assert texts(result_violations("0.6.0", "ping", {})) == [
-        "$: expected null, found an object with no members"
-    ]
+    assert texts(result_violations("0.6.0", "ping", {})) == ["$: expected null, found an object with no members"]
     assert not result_violations("0.6.0", "authenticate", {})
     assert texts(result_violations("0.6.0", "authenticate", None)) == ["$: expected object, found null"]
 

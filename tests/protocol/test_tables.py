@@ -157,9 +157,7 @@ def test_a_uri_may_tell_its_kind(uri: str, kind: str | None) -> None:
 
 def test_a_state_tells_its_kind() -> None:
     assert kind_of_state(chat()) == "chat"
-    assert kind_of_state(session(annotations={"resource": "x:/", "annotationCount": 0, "entryCount": 0})) == (
-        "session"
-    )
+    assert kind_of_state(session(annotations={"resource": "x:/", "annotationCount": 0, "entryCount": 0})) == ("session")
     assert kind_of_state({"title": "t", "content": [], "lifecycle": {"status": "running"}}) == "terminal"
     assert kind_of_state({}) is None
     assert kind_of_state(None) is None

@@ -265,9 +265,7 @@ def test_two_parts_with_one_id_both_move() -> None:
     state = chat_with_call(R)
     state["activeTurn"]["responseParts"] *= 2
     after = reduce("chat", state, sent("challenged"))
-    statuses = [
-        part["toolCall"]["status"] for part in after["activeTurn"]["responseParts"] if "toolCall" in part
-    ]
+    statuses = [part["toolCall"]["status"] for part in after["activeTurn"]["responseParts"] if "toolCall" in part]
     assert statuses == [AR, AR]
 
 

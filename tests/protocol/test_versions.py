@@ -11,9 +11,7 @@ def test_versions_are_in_order() -> None:
     assert list(VERSIONS) == sorted(VERSIONS, key=parse_version)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-rc.1", "v1.0.0", " 1.0.0", "1.0.0\n"]
-)
+@pytest.mark.parametrize("text", ["", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-rc.1", "v1.0.0", " 1.0.0", "1.0.0\n"])
 def test_only_three_plain_numbers_are_a_version(text: str) -> None:
     assert not is_version(text)
     with pytest.raises(ValueError, match="not a protocol version"):

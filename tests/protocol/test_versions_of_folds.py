@@ -57,9 +57,7 @@ def test_the_activity_falls_back_with_the_last_user_facing_entry(version: str) -
 
 def test_an_entry_is_replaced_by_its_id() -> None:
     state = session(inputNeeded=[request("a", "chatInput"), request("b", "chatInput")], status=24)
-    after = reduce(
-        "session", state, {"type": "session/inputNeededSet", "request": request("a", "toolAuthentication")}
-    )
+    after = reduce("session", state, {"type": "session/inputNeededSet", "request": request("a", "toolAuthentication")})
     assert [(entry["id"], entry["kind"]) for entry in after["inputNeeded"]] == [
         ("a", "toolAuthentication"),
         ("b", "chatInput"),
@@ -87,9 +85,7 @@ def test_a_toggle_is_the_list_of_decisions_since_0_8_0() -> None:
     assert after["customizations"][0]["enablement"] == decisions
     cleared = reduce("session", after, toggle | {"id": "vault", "enablement": []}, "0.8.0")
     assert "enablement" not in cleared["customizations"][0]
-    skill = reduce("session", session(), toggle | {"id": "skill"}, "0.8.0")["customizations"][1]["children"][
-        1
-    ]
+    skill = reduce("session", session(), toggle | {"id": "skill"}, "0.8.0")["customizations"][1]["children"][1]
     assert skill["enabled"] is False
     assert "enablement" not in skill
 
@@ -103,17 +99,13 @@ def test_a_server_changes_at_the_top_and_inside_a_container(identity: str) -> No
         return found
 
     blocked = {"kind": "authRequired", **examples.auth()}
-    state = reduce(
-        "session", session(), {"type": "session/mcpServerStateChanged", "id": identity, "state": blocked}
-    )
+    state = reduce("session", session(), {"type": "session/mcpServerStateChanged", "id": identity, "state": blocked})
     assert entry(state)["state"] == blocked
     assert "channel" not in entry(state)
     started = reduce("session", state, {"type": "session/mcpServerStartRequested", "id": identity})
     assert entry(started)["state"] == {"kind": "starting"}
     stopped = reduce("session", session(), {"type": "session/mcpServerStopRequested", "id": identity})
-    assert entry(stopped) == {
-        name: member for name, member in server(identity, "stopped").items() if name != "channel"
-    }
+    assert entry(stopped) == {name: member for name, member in server(identity, "stopped").items() if name != "channel"}
 
 
 def test_a_background_request_only_unblocks_a_starting_server() -> None:

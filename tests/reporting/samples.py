@@ -189,8 +189,6 @@ def varied() -> list[ScenarioResult]:
             reason="backend-missing",
             detail="The host offers no provocation mcp-auth.",
         ),
-        result(
-            "late", MAY, outcome="inconclusive", reason="timeout", detail="No answer to ping within 10 s."
-        ),
+        result("late", MAY, outcome="inconclusive", reason="timeout", detail="No answer to ping within 10 s."),
         result("crash", DERIVED, outcome="error", reason="suite", detail="KeyError: 'channel' in step 3"),
     ]

@@ -25,9 +25,7 @@ def test_the_named_part_survives_in_a_long_message() -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    text = compact(
-        {"method": "x", "params": {"deep": {str(n): {"a": {"b": n}} for n in range(90)}}}, limit=60
-    )
+    text = compact({"method": "x", "params": {"deep": {str(n): {"a": {"b": n}} for n in range(90)}}}, limit=60)
     assert len(text) <= 60
     assert "…" in text
 

@@ -102,9 +102,7 @@ def test_a_failure_carries_its_whole_evidence() -> None:
 
 
 def test_what_the_oracle_saw_in_passing_is_output_of_the_case() -> None:
-    out = ET.fromstring(junit_xml(record(varied(), tier="tool-auth"))).find(
-        "testsuite[2]/testcase/system-out"
-    )
+    out = ET.fromstring(junit_xml(record(varied(), tier="tool-auth"))).find("testsuite[2]/testcase/system-out")
     assert out is not None
     assert (out.text or "").startswith("oracle: AHP-SAMPLE-002 MUST NOT: An action of a channel")
 
@@ -122,11 +120,7 @@ def test_skipped_and_error_say_why() -> None:
 def test_what_xml_cannot_hold_is_left_out() -> None:
     odd = "a\x00b\x1bc\ufffe\ud800d"
     made = record(
-        [
-            result(
-                "odd", MUST, outcome="failed", title=odd, feature=odd, findings=(finding(MUST, message=odd),)
-            )
-        ]
+        [result("odd", MUST, outcome="failed", title=odd, feature=odd, findings=(finding(MUST, message=odd),))]
     )
     root = ET.fromstring(junit_xml(made))
     case = root.find(".//testcase")

@@ -166,9 +166,7 @@ def test_on_a_terminal_progress_leaves_nothing_behind(monkeypatch: pytest.Monkey
     out = Terminal()
     follow(TerminalReporter(out))
     assert "\x1b[?25l" in out.getvalue()  # the cursor went …
-    assert out.getvalue().rstrip("\n").rfind("\x1b[?25h") > out.getvalue().rfind(
-        "\x1b[?25l"
-    )  # … and came back
+    assert out.getvalue().rstrip("\n").rfind("\x1b[?25h") > out.getvalue().rfind("\x1b[?25l")  # … and came back
 
 
 def test_the_progress_shows_counts_and_the_current_scenario() -> None:

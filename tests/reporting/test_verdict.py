@@ -63,9 +63,7 @@ ACCUSED = result("accused", SECOND, findings=(finding(MUST, rule="schema"),))
         ([CRASHED], "undecided"),
         ([], "undecided"),
     ],
-    ids=lambda value: (
-        "+".join(item.id.split("/")[-1] for item in value) if isinstance(value, list) else value
-    ),
+    ids=lambda value: "+".join(item.id.split("/")[-1] for item in value) if isinstance(value, list) else value,
 )
 def test_the_verdict_of_an_obligation(results: list[ScenarioResult], verdict: str) -> None:
     assert verdict_of(MUST, record(results, covered=[MUST])) == verdict

@@ -152,11 +152,7 @@ def test_tls_with_a_trusted_certificate(authority: trustme.CA, server_context: s
     heads: queue.Queue[str] = queue.Queue()
     with (
         peer(lambda sock: heads.put(upgrade(sock)), server_context) as server,
-        opened(
-            connect_websocket(
-                f"wss://localhost:{server.port}", timeout=PATIENCE, ssl_context=trusting, token="t"
-            )
-        ),
+        opened(connect_websocket(f"wss://localhost:{server.port}", timeout=PATIENCE, ssl_context=trusting, token="t")),
     ):
         assert heads.get(timeout=PATIENCE).startswith("GET /?tkn=t ")
 
@@ -169,9 +165,7 @@ def test_tls_with_an_untrusted_certificate(server_context: ssl.SSLContext) -> No
     assert "SSL_CERT_FILE" in str(error)
 
 
-def test_tls_with_a_certificate_for_another_name(
-    authority: trustme.CA, server_context: ssl.SSLContext
-) -> None:
+def test_tls_with_a_certificate_for_another_name(authority: trustme.CA, server_context: ssl.SSLContext) -> None:
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
     with peer(until_gone, server_context) as server:

@@ -214,9 +214,7 @@ FAULTS: Final = (
         "From 0.8.0 on, client executions that are left keep the session InputNeeded.",
         policy={
             "activity": lambda host, session, version: (
-                INPUT_NEEDED
-                if session.folds[version].get("inputNeeded")
-                else Policy().activity(host, session, version)
+                INPUT_NEEDED if session.folds[version].get("inputNeeded") else Policy().activity(host, session, version)
             )
         },
     ),

@@ -31,9 +31,7 @@ def _subscribed(change: Any) -> Any:
 
 
 def _snapshot(change: Any) -> Any:
-    return _subscribed(
-        lambda host, peer, result: {**result, "snapshot": change(host, result["snapshot"])}
-    )
+    return _subscribed(lambda host, peer, result: {**result, "snapshot": change(host, result["snapshot"])})
 
 
 def _cached(host: ReferenceHost, snapshot: JSON) -> JSON:

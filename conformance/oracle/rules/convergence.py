@@ -101,6 +101,8 @@ class Convergence(Rule):
         elif kind == "chat":
             for call in calls_in(active_turn(snapshot.state)):
                 self.watch(*self._of_call(channel, call))
+        if fold == snapshot.state:
+            return
         left, right = comparable(kind, fold), comparable(kind, snapshot.state)
         if kind == "chat":
             left, right = _same_window(left, right)

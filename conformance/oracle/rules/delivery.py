@@ -13,6 +13,10 @@ from conformance.wire.frames import Frame
 from .frames import is_forwarded
 from .sequence import origin_of
 
+# Progress goes to whoever gave the token, subscribed or not; and one sentence of the text has a new or removed session
+# announced to all clients (ambiguity A-31).
+_FOR_ALL = frozenset({"root/progress", "root/sessionAdded", "root/sessionRemoved"})
+
 
 class Delivery(Rule):
     """Messages of a channel go to its subscribers and to nobody else."""
@@ -63,8 +67,7 @@ class Delivery(Rule):
         if not notification.method.startswith("root/") and notification.method != "auth/required":
             return
         channel = text(notification.params.get("channel"))
-        # Progress goes to whoever gave the token, subscribed or not.
-        if channel is not None and notification.method != "root/progress":
+        if channel is not None and notification.method not in _FOR_ALL:
             self._bystanders(notification.conn, channel, "AHP-SUB-021")
             self._judge(notification.conn, channel, notification.params, notification.frame, "AHP-SUB-021")
 

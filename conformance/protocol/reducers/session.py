@@ -139,9 +139,7 @@ def _input_needed_removed(state: State, action: Action, step: Step) -> State:
     return put(state, inputNeeded=left or None, status=_status_with(state["status"], left, step.version))
 
 
-def _in_customizations(
-    state: State, wanted: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]
-) -> State:
+def _in_customizations(state: State, wanted: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> State:
     """Applies a change to the customization with this id, at the top or inside a container.
 
     The change gives the new entry, None to take it away, or the same object to leave it.
@@ -196,9 +194,7 @@ def _customization_removed(state: State, action: Action, step: Step) -> State:
     return _in_customizations(state, action["id"], lambda entry: None)
 
 
-def _server_changed(
-    state: State, action: Action, change: Callable[[dict[str, Any]], dict[str, Any]]
-) -> State:
+def _server_changed(state: State, action: Action, change: Callable[[dict[str, Any]], dict[str, Any]]) -> State:
     return _in_customizations(
         state, action["id"], lambda entry: change(entry) if entry.get("type") == "mcpServer" else entry
     )
