@@ -171,8 +171,6 @@ def _judged(
     from conformance.catalogue import load
     from conformance.reporting.atomic import ReportError
     from conformance.reporting.events import EventStream
-    from conformance.reporting.json_report import write_record
-    from conformance.reporting.junit import write_junit
     from conformance.reporting.record import RunRecorder
     from conformance.reporting.terminal import TerminalReporter
     from conformance.reporting.verdict import EXIT_CODES
@@ -191,6 +189,9 @@ def _judged(
         rerun_prefix=_rerun_prefix(settings),
         workers=workers,
     )
+    from conformance.reporting.json_report import write_record
+    from conformance.reporting.junit import write_junit
+
     catalogue = load()
     selection = settings.only if settings.level == "may" else (*settings.only, f"level {settings.level}")
     record = recorder.record(

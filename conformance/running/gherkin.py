@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,16 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
 
 
+@cache
+def _place(filename: str, root: Path) -> str:
+    """The path of a feature below ``root``, without its suffix."""
+    return Path(filename).resolve().relative_to(root.resolve()).with_suffix("").as_posix()
+
+
 def facts_of(scenario: Any, example: Mapping[str, str] | None, root: Path, catalogue: Catalogue) -> ScenarioFacts:
     """Check one scenario of pytest-bdd and say what it is about. Raises :class:`FeatureError`."""
     feature = scenario.feature
-    path = Path(feature.filename).resolve().relative_to(root.resolve()).with_suffix("").as_posix()
+    path = _place(feature.filename, root)
     where = f"{path}.feature: {scenario.name!r}"
     tags = frozenset(scenario.tags | feature.tags | (scenario.rule.tags if scenario.rule else set()))
     obligations, needs, bounds, identity = _read_tags(where, tags, catalogue)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +41,8 @@ class StageManager:
         config.stash[THEATRE] = self._theatre
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
+        gc.freeze()
+        gc.enable()
         # It is called after a collection that failed, too.
         if CHOSEN in session.config.stash:
             self.announce(session.config.stash[CHOSEN])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import time
@@ -107,8 +108,13 @@ def play(
     )
     manager = StageManager(theatre, stream, started)
     output = StringIO()
-    with redirect_stdout(output), redirect_stderr(output):
-        code = pytest.main(_arguments(settings, workers), plugins=[manager])
+    # What is collected lives to the end, so looking through it for garbage again and again finds nothing.
+    gc.disable()
+    try:
+        with redirect_stdout(output), redirect_stderr(output):
+            code = pytest.main(_arguments(settings, workers), plugins=[manager])
+    finally:
+        gc.enable()
     if code == pytest.ExitCode.USAGE_ERROR:
         raise RunProblem(_usage_error(output.getvalue()))
     if code == pytest.ExitCode.NO_TESTS_COLLECTED:

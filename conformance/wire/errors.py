@@ -3,8 +3,6 @@
 Messages are one line, say what happened and what to do, and never contain a token.
 """
 
-# ruff: noqa: N818 - the names say what happened
-
 from __future__ import annotations
 
 
