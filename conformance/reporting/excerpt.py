@@ -68,7 +68,9 @@ def compact(message: JSON, *, words: Collection[str] = (), limit: int = 360) -> 
     Whatever ``words`` name stays; the rest is shortened first: ``{…5}`` stands for an object of five members,
     ``…`` for missing text.
     """
-    text = _dump(trim(message, words=words, limit=limit))
+    trimmed = trim(message, words=words, limit=limit)
+    # What cannot be cut down by its structure is cut text already; as a JSON string it would be quoted once more.
+    text = trimmed if isinstance(trimmed, str) and not isinstance(message, str) else _dump(trimmed)
     text = visible(_ELIDED.sub(r"\1…\2\3", text))
     return text if len(text) <= limit else middle(text, limit)
 

@@ -43,6 +43,12 @@ def test_the_middle_goes_first() -> None:
     assert middle("abcdef", 1) == "a…"[:2]
 
 
+def test_what_cannot_be_cut_down_is_not_quoted_once_more() -> None:
+    message = {f"member{n}": {"channel": "x" * 60, "type": "y" * 60} for n in range(3)}
+    words = [f"member{n}" for n in range(3)] + ["x" * 60, "y" * 60, "channel", "type"]
+    assert '\\"' not in compact(message, words=words, limit=200)
+
+
 def test_words_are_those_that_can_name_something() -> None:
     assert words_of("the entry r1-x of ahp-session:/s1.", None) == {"entry", "r1-x", "ahp-session:/s1"}
 
