@@ -22,8 +22,8 @@ from conformance.drivers import resolve
 from conformance.oracle import Finding
 from conformance.protocol import compare
 from conformance.reporting.events import ScenarioResult
+from conformance.running.announcer import CHOSEN, THEATRE
 from conformance.running.gherkin import FeatureError, ScenarioFacts, duplicate_titles, facts_of
-from conformance.running.manager import CHOSEN, THEATRE
 from conformance.running.settings import Settings
 from conformance.running.stage import Stage, Theatre
 from conformance.running.steps import StepBook, StepError

@@ -85,7 +85,7 @@ def play(
     """Play the scenarios and emit the events of the run. Raises :class:`RunProblem` when none could be played."""
     import pytest
 
-    from conformance.running.manager import StageManager
+    from conformance.running.announcer import Announcer
 
     make_importable()
     facts = theatre.facts
@@ -106,13 +106,13 @@ def play(
         total=0,
         rerun_prefix=rerun_prefix,
     )
-    manager = StageManager(theatre, stream, started)
+    announcer = Announcer(theatre, stream, started)
     output = StringIO()
     # What is collected lives to the end, so looking through it for garbage again and again finds nothing.
     gc.disable()
     try:
         with redirect_stdout(output), redirect_stderr(output):
-            code = pytest.main(_arguments(settings, workers), plugins=[manager])
+            code = pytest.main(_arguments(settings, workers), plugins=[announcer])
     finally:
         gc.enable()
     if code == pytest.ExitCode.USAGE_ERROR:
@@ -122,12 +122,12 @@ def play(
         raise RunProblem(
             f"no scenario matches {chosen}; ahp-conformance list shows ids, and --only takes an id, a tag or a text"
         )
-    problem = "\n".join(manager.problems) or None
+    problem = "\n".join(announcer.problems) or None
     if problem is None and code == pytest.ExitCode.INTERRUPTED:
         problem = "the run was interrupted"
     elif problem is None and code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         problem = f"pytest ended with {code!r}: {output.getvalue()[-2000:].strip()}"
-    manager.announce(0)
+    announcer.announce(0)
     stream.emit(RunFinished(time.perf_counter() - began, problem))
 
 

@@ -26,7 +26,7 @@ CHOSEN = pytest.StashKey[int]()
 _TAIL = 2000
 
 
-class StageManager:
+class Announcer:
     """``problems`` collects what went wrong in the suite itself."""
 
     def __init__(self, theatre: Theatre, stream: EventStream, started: RunStarted) -> None:
