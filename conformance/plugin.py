@@ -140,6 +140,7 @@ class Judge:
         findings = tuple(
             _masked(stage, f) for f in ((end.finding,) if end.finding else ()) + tuple(stage.oracle.findings)
         )
+        end = replace(end, detail=masked_text(end.detail or "", stage.recorder.secrets) or None)
         line = f"{step.keyword} {step.name}" if step is not None and trouble is not None else None
         return _result(
             facts,

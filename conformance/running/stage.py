@@ -7,7 +7,6 @@ compares them with the folds of the clients.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from conformance.wire.errors import ConnectError
 from conformance.wire.frames import Frame
 from conformance.wire.pump import Pump
 from conformance.wire.recorder import Recorder
+from conformance.wire.tokens import new_token
 
 OBSERVER = "observer"
 
@@ -105,7 +105,7 @@ class Stage:
 
     def token(self, name: str) -> Token:
         """A fresh secret. Transcripts show its name instead; the oracle watches for every token once it is pushed."""
-        token = Token(name, f"ahpc-{name}-{secrets.token_hex(12)}")
+        token = Token(name, new_token(name))
         self.recorder.conceal(name, token.value)
         return token
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from conformance.wire.errors import TranscriptError
 from conformance.wire.frames import BASE64, JSON, Frame, decode, encode, in_base64
+from conformance.wire.tokens import MARK, bytes_without_tokens, without_tokens
 
 
 def write_transcript(path: Path, frames: Iterable[Frame], secrets: Mapping[str, str] | None = None) -> None:
@@ -128,7 +129,7 @@ class Mask:
 
     def touches(self, line: str) -> bool:
         """Whether JSON text may hold a secret: a quick look that spares most lines the work."""
-        return any(form in line for form in self._in_json)
+        return MARK in line or any(form in line for form in self._in_json)
 
     def line(self, line: dict[str, Any]) -> dict[str, Any]:
         """The same for a line of a transcript, whose binary payloads are in Base64."""
@@ -151,10 +152,10 @@ class Mask:
         for form, shown in self._pairs:
             if form in text:
                 text = text.replace(form, shown)
-        return text
+        return without_tokens(text)
 
     def _base64(self, raw: str) -> str:
         data = b64decode(raw.removeprefix(BASE64))
         for form, shown in self._pairs:
             data = data.replace(form.encode(), shown.encode())
-        return in_base64(data)
+        return in_base64(bytes_without_tokens(data))

@@ -7,6 +7,7 @@ from typing import Any
 from conformance.oracle.reading import JSON, member
 from conformance.oracle.rule import Rule
 from conformance.wire.frames import Frame, encode
+from conformance.wire.tokens import FORM, MARK
 
 # A shorter token may stand in any text by chance.
 _SHORTEST = 8
@@ -21,13 +22,14 @@ class Secrets(Rule):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._pushed: set[str] = set()
+        self._aloud: set[str] = set()
 
     def frame(self, frame: Frame) -> None:
         if frame.kind == "close":
             return
         if frame.dir == "out":
             self._out(frame)
-        elif self._pushed:
+        else:
             self._in(frame)
 
     def _out(self, frame: Frame) -> None:
@@ -35,19 +37,24 @@ class Secrets(Rule):
             token = member(member(frame.msg, "params"), "token")
             if isinstance(token, str) and len(token) >= _SHORTEST:
                 self._pushed.add(token)
-        elif self._pushed:
+        else:
             # What the suite itself says aloud, as in a prompt, may be repeated.
             text = _text_of(frame)
             self._pushed -= {token for token in self._pushed if _stands_in(token, text)}
+            self._aloud |= _tokens_in(text)
 
     def _in(self, frame: Frame) -> None:
         text = _text_of(frame)
+        # A token of the suite's own form gives itself away, also one that was pushed in another recording.
+        tokens = self._pushed | (_tokens_in(text) - self._aloud)
+        if not tokens:
+            return
         self.watch("AHP-AUTH-013")
         if '"auth-required"' in text or "toolCallAuthRequired" in text:
             self.watch("AHP-TOOLAUTH-019")
         if '"authRequired"' in text:
             self.watch("AHP-MCP-023")
-        for token in sorted(self._pushed):
+        for token in sorted(tokens):
             if _stands_in(token, text):
                 self.find(
                     ("AHP-AUTH-013", *sorted(_places(frame.msg, token))),
@@ -60,6 +67,10 @@ class Secrets(Rule):
 
 def _text_of(frame: Frame) -> str:
     return encode(frame.msg) if frame.kind == "json" else frame.raw or ""
+
+
+def _tokens_in(text: str) -> set[str]:
+    return {match[0] for match in FORM.finditer(text)} if MARK in text else set()
 
 
 def _stands_in(token: str, text: str) -> bool:
