@@ -1,7 +1,8 @@
 """Agents that cannot be used without a token, and the tokens that the driver has for them.
 
 What a token of a real service looks like, only the driver can know: ``agent_tokens`` (resource -> token) names good
-ones, ``refused_agent_tokens`` some that the service behind the agent refuses. Both are optional.
+ones, ``refused_agent_tokens`` some that the service behind the agent refuses. Both are optional. For an agent that
+plays playbooks its contract says it (docs/backend.md).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from uuid import uuid4
 
 from pytest_bdd import given, parsers, then, when
 
+from conformance.backend.playbook import agent_token
 from conformance.client import NotClaimed, Unreached
 from scenarios.expect import expect, expect_equal, expect_success
 from scenarios.tokens import AUTH_REQUIRED, INVALID_PARAMS, push
@@ -59,13 +61,20 @@ def has_refused_token(world: World) -> None:
 def _note_token(world: World, attribute: str, what: str) -> None:
     known = getattr(world.stage.theatre.driver, attribute, None) or {}
     for agent, resource in _requiring(world):
-        token = known.get(resource)
+        token = known.get(resource) or _of_playing_agent(world, resource, attribute)
         if isinstance(token, str) and token:
             world.noted["agent"], world.noted["resource"] = agent, resource
             world.stage.recorder.conceal(what.replace(" ", "-"), token)
             world.noted[what] = token
             return
     raise Unreached("backend-missing", f"the driver names no {what} for a resource of an agent ({attribute})")
+
+
+def _of_playing_agent(world: World, resource: str, attribute: str) -> str | None:
+    """The contract of the playbook says which token such an agent takes; it refuses every other."""
+    if not world.stage.theatre.facts.plays_playbooks:
+        return None
+    return agent_token(resource) if attribute == "agent_tokens" else world.stage.token("agent-refused").value
 
 
 @given("an agent that requires no token")

@@ -108,6 +108,14 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
+def agent_token(resource: str) -> str:
+    """The token that the agent of a playing host takes for a protected resource that it lists itself.
+
+    It opens nothing, so it may be known to everybody; the suite needs no driver to know it.
+    """
+    return f"ahpc-agent-{hashlib.sha256(resource.encode()).hexdigest()[:24]}"
+
+
 def check(moves: Any) -> None:
     """Raise PlaybookError unless the value is a list of moves as docs/backend.md describes them."""
     if not isinstance(moves, list | tuple):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from conformance.host import VERSIONS_SUPPORTED, HostServer, ReferenceHost, guarded
+from conformance.host import VERSIONS_SUPPORTED, HostServer, ReferenceHost
 from conformance.wire.transport import Transport
 from conformance.wire.websocket import connect_websocket
 
@@ -40,8 +39,6 @@ class ReferenceDriver(BaseDriver):
     name = "reference"
     # Seconds. Long enough for a client to come back in, short enough for a scenario to see the end of it.
     grace = 0.5
-    agent_tokens = MappingProxyType({guarded.RESOURCE: guarded.TOKEN})
-    refused_agent_tokens = MappingProxyType({guarded.RESOURCE: "ahpc-guarded-agent-refuses-this"})
 
     def __init__(self, *, versions: Sequence[str] = (), faults: Sequence[str] = (), timeout: float = 10.0) -> None:
         self._versions = tuple(versions)

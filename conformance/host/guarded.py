@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.backend.playbook import token_hash
+from conformance.backend.playbook import agent_token, token_hash
 from conformance.protocol.errors import AUTH_REQUIRED
 
 from .rpc import RequestError
@@ -22,8 +22,8 @@ JSON = Any
 
 PROVIDER: Final = "guarded"
 RESOURCE: Final = "https://guarded-agent.example/"
-TOKEN: Final = "ahpc-guarded-agent-takes-this"
-"""What the simulated service behind the agent accepts. It opens nothing, so it may stand here."""
+TOKEN: Final = agent_token(RESOURCE)
+"""What the simulated service behind the agent accepts."""
 
 METADATA: Final[JSON] = {
     "resource": RESOURCE,

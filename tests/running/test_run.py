@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -35,6 +37,18 @@ def test_the_reference_host_is_conformant_with_nothing_undecided(version: str, t
             assert (out / scenario["transcript"]).is_file()
     cases = ET.parse(out / "junit.xml").getroot().iter("testcase")
     assert len(list(cases)) == len(run.record["scenarios"])
+
+
+def test_a_host_that_plays_playbooks_is_judged_in_full_by_its_address_alone(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-m", "conformance", "host"], stdout=subprocess.PIPE, text=True) as host:
+        try:
+            assert host.stdout is not None
+            address = host.stdout.readline().removeprefix("ready ").strip()
+            run = ahp("run", address, cwd=tmp_path, out=tmp_path / "out")
+        finally:
+            host.terminate()
+    assert run.record is not None, run.err
+    assert (run.code, run.record["tier"], run.record["host"]["driver"]) == (0, "tool-auth", "endpoint"), run.out[-2000:]
 
 
 def test_no_token_gets_into_what_a_run_writes(tmp_path: Path) -> None:
