@@ -8,7 +8,7 @@ from pytest_bdd import given, then
 
 from conformance.protocol.status import is_status
 from scenarios.expect import expect, expect_equal
-from scenarios.world import World
+from scenarios.world import World, default_chat
 
 
 @then("the chat is one flat object with its required members")
@@ -80,8 +80,10 @@ def entry_agrees(world: World) -> None:
 
 @given("another session")
 def another_session(world: World) -> None:
-    world.noted["other session"] = world.create_session(world.a)
-    world.a.subscribe(world.noted["other session"])
+    """Subscribed to, and with a chat: a host may give it one only a little later."""
+    other = world.noted["other session"] = world.create_session(world.a)
+    world.a.subscribe(other)
+    world.a.await_state(other, "a chat in the other session", default_chat)
 
 
 @then("no chat is in both catalogues")

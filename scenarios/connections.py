@@ -5,28 +5,15 @@ from __future__ import annotations
 from pytest_bdd import given, parsers, when
 
 from conformance.client import Participant, Unreached
-from conformance.protocol import ROOT_URI
+from scenarios.places import channel_of
 from scenarios.world import World
-
-_WATCHES = {
-    "nothing": (),
-    "the root": ("root",),
-    "the session": ("session",),
-    "the chat": ("chat",),
-    "the session and the chat": ("session", "chat"),
-    "the root and the session": ("root", "session"),
-}
 
 
 def subscribe_to(world: World, client: Participant, what: str) -> None:
-    """Subscribe a client to what a step names."""
-    uris = {"root": ROOT_URI, "session": world.session, "chat": world.chat}
-    try:
-        chosen = [uris[name] for name in _WATCHES[what]]
-    except KeyError:
-        raise LookupError(f"a client can watch {', '.join(_WATCHES)}; not {what!r}") from None
-    for uri in chosen:
-        client.subscribe(uri)
+    """Subscribe a client to the channels that a step names, "nothing" being none."""
+    for part in what.split(" and "):
+        if part != "nothing":
+            client.subscribe(channel_of(world, part))
 
 
 @given("a connected client")
@@ -35,12 +22,18 @@ def connected(world: World) -> None:
 
 
 @given(parsers.re(r'a client "(?P<name>[^"]+)" that watches (?:only )?(?P<what>.+)'))
-@when(parsers.parse('a client "{name}" joins that watches {what}'))
+@when(parsers.re(r'a client "(?P<name>[^"]+)" joins that watches (?P<what>.+)'))
 def another(world: World, name: str, what: str) -> None:
     subscribe_to(world, world.stage.join(name), what)
 
 
-@when(parsers.parse('client "{name}" loses its connection'))
+@given(parsers.re(r'client "(?P<name>[^"]+)" watches (?P<what>.+?)(?: again)?'))
+def watches(world: World, name: str, what: str) -> None:
+    subscribe_to(world, world.client(name), what)
+
+
+@given(parsers.re(r'client "(?P<name>[^"]+)" (?:loses|has lost) its connection'))
+@when(parsers.re(r'client "(?P<name>[^"]+)" (?:loses|has lost) its connection'))
 def loses(world: World, name: str) -> None:
     client = world.client(name)
     client.fence()
@@ -49,14 +42,10 @@ def loses(world: World, name: str) -> None:
     client.drop()
 
 
-@when(parsers.parse('client "{name}" comes back with all its subscriptions'))
-def comes_back(world: World, name: str) -> None:
-    reconnect(world, name, world.noted[f"followed by {name}"])
-
-
-@when(parsers.parse('client "{name}" comes back without the session'))
-def comes_back_without(world: World, name: str) -> None:
-    reconnect(world, name, [u for u in world.noted[f"followed by {name}"] if u != world.session])
+@when(parsers.re(r'client "(?P<name>[^"]+)" comes back (?P<how>with all its subscriptions|without the session)'))
+def comes_back(world: World, name: str, how: str = "with all its subscriptions") -> None:
+    left_out = world.session if how == "without the session" else None
+    reconnect(world, name, [uri for uri in world.noted[f"followed by {name}"] if uri != left_out])
 
 
 def reconnect(world: World, name: str, channels: list[str]) -> None:
@@ -74,7 +63,10 @@ def _last_seen(client: Participant) -> int:
     return max(seen, default=0)
 
 
-@when(parsers.parse('client "{name}" unsubscribes from {what}'))
+@given(parsers.re(r'client "(?P<name>[^"]+)" (?:unsubscribes|has unsubscribed) from (?P<what>.+)'))
+@when(parsers.re(r'client "(?P<name>[^"]+)" (?:unsubscribes|has unsubscribed) from (?P<what>.+)'))
 def unsubscribes(world: World, name: str, what: str) -> None:
-    uris = {"the session": world.session, "the chat": world.chat, "the root": ROOT_URI}
-    world.client(name).unsubscribe(uris[what])
+    """Done once a ping behind it is answered."""
+    client = world.client(name)
+    client.unsubscribe(channel_of(world, what))
+    client.fence()

@@ -16,8 +16,8 @@ from scenarios.world import World
 FLAGS = {"read": ("session/isReadChanged", "isRead", 32), "archived": ("session/isArchivedChanged", "isArchived", 64)}
 
 
-@given(parsers.parse('client "{name}" has put a message to the agent'))
-@when(parsers.parse('client "{name}" puts a message to the agent'))
+@given(parsers.re(r'client "(?P<name>[^"]+)" (?:puts|has put) a message to the agent'))
+@when(parsers.re(r'client "(?P<name>[^"]+)" (?:puts|has put) a message to the agent'))
 def message_played(world: World, name: str) -> None:
     """A message of the user as every host must take it, up to the end of its turn, whichever way it ends."""
     world.turn = f"turn-{uuid4()}"
@@ -28,7 +28,9 @@ def message_played(world: World, name: str) -> None:
         "startedAt": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "message": {"text": "Please answer with one word.", "origin": {"kind": "user"}},
     }
-    world.client(name).dispatch(world.chat, action)
+    echo = world.client(name).echo(world.client(name).dispatch(world.chat, action))
+    if not echo.accepted:
+        raise Unreached("precondition-failed", f"the host takes no message: {echo.rejection!r}")
     world.end_of_turn(client=name)
 
 
@@ -44,11 +46,14 @@ def is_listed(world: World) -> None:
 
 @given("the session is ready")
 def is_ready(world: World) -> None:
-    """A host may take until the first turn, so it gets one when it is not."""
+    """A host may take until the first turn, so it gets one when it is not; without a chat it is waited for."""
     if world.a.state(world.session).get("lifecycle") != "ready" and world.chat:
         message_played(world, "A")
+    world.a.await_state(
+        world.session, "lifecycle ready", lambda state: state.get("lifecycle") in ("ready", "creationFailed") or None
+    )
     if world.a.state(world.session).get("lifecycle") != "ready":
-        raise Unreached("precondition-failed", "the session is not ready, even after its first turn")
+        raise Unreached("precondition-failed", "the session could not be created")
 
 
 @given(parsers.parse("the session is marked {flag}"))
@@ -96,7 +101,7 @@ def times_are_iso(world: World) -> None:
     summary = world.summary() or {}
     for member in ("createdAt", "modifiedAt"):
         expect(
-            _is_iso(summary.get(member)),
+            instant(summary.get(member)) is not None,
             f"{member} is no ISO 8601 text",
             expected="YYYY-MM-DDThh:mm:ss…Z",
             seen=summary.get(member),
@@ -104,11 +109,13 @@ def times_are_iso(world: World) -> None:
         )
 
 
-def _is_iso(value: Any) -> bool:
+def instant(value: Any) -> datetime | None:
+    """The point in time that an ISO 8601 text gives; None for anything else. Without an offset UTC is meant."""
     try:
-        return isinstance(value, str) and "T" in value and datetime.fromisoformat(value) is not None
+        when_ = datetime.fromisoformat(value) if isinstance(value, str) and "T" in value else None
     except ValueError:
-        return False
+        return None
+    return when_.replace(tzinfo=when_.tzinfo or UTC) if when_ is not None else None
 
 
 @then("its time of creation has always been the same")
@@ -120,9 +127,8 @@ def same_creation(world: World) -> None:
         if n.method == "root/sessionAdded" and n.params.get("summary", {}).get("resource") == world.session
     ]
     told += [shown.get("createdAt") for shown in (world.noted["listed session"], world.summary() or {})]
-    expect(
-        len(set(told)) == 1, "the time of creation changes", expected=told[0], seen=told, frame=world.stage.frames[-1].n
-    )
+    same = len({instant(t) or repr(t) for t in told}) == 1
+    expect(same, "the time of creation changes", expected=told[0], seen=told, frame=world.stage.frames[-1].n)
 
 
 @when(parsers.parse('client "{name}" {verb} the flag {flag}'))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_bdd import given, parsers, then
 
-from conformance.protocol import ROOT_URI, needs_input
+from conformance.protocol import needs_input
 from scenarios.expect import activity, expect
 from scenarios.world import World
 
@@ -16,11 +18,6 @@ def one_chat(world: World) -> None:
     if "A" not in world.stage.clients:
         world.stage.join("A")
     world.open_session(world.a)
-
-
-@given(parsers.parse('client "{name}" watches the root'))
-def watches_root(world: World, name: str) -> None:
-    world.client(name).subscribe(ROOT_URI)
 
 
 @then(parsers.parse("a fresh snapshot of the {what} shows the status {value}"))
@@ -35,46 +32,36 @@ def fresh_status(world: World, what: str, value: str) -> None:
     )
 
 
-@then("the session's status carries InputNeeded")
-def carries_input_needed(world: World) -> None:
+@then(parsers.re(r"the session's status (?P<no>no longer )?carries InputNeeded"))
+def carries_input_needed(world: World, no: str | None) -> None:
     state = world.fresh(world.session)
     expect(
-        needs_input(state.get("status", 0)),
-        "the session does not carry InputNeeded",
-        expected="status & 24 is 24",
+        needs_input(state.get("status", 0)) is (no is None),
+        "the session still carries InputNeeded" if no else "the session does not carry InputNeeded",
+        expected=f"status & 24 is {'not ' if no else ''}24",
         seen=f"status {state.get('status')!r}",
         frame=world.stage.frames[-1].n,
     )
 
 
-@then("the session's status no longer carries InputNeeded")
-def carries_no_input_needed(world: World) -> None:
-    state = world.fresh(world.session)
-    expect(
-        not needs_input(state.get("status", 0)),
-        "the session still carries InputNeeded",
-        expected="status & 24 is not 24",
-        seen=f"status {state.get('status')!r}",
-        frame=world.stage.frames[-1].n,
-    )
+@then(parsers.re(r"the session comes to be listed (?:with the status (?P<value>\w+)|as not (?P<flag>read|archived))"))
+def listed_with(world: World, value: str | None, flag: str | None) -> None:
+    """By the last notification since the turn began, or by listSessions, or by a notification still to come.
 
+    A host may delay and merge the notifications.
+    """
 
-@then(parsers.parse("the session comes to be listed with the status {value}"))
-def listed_with(world: World, value: str) -> None:
-    """By notification or by listSessions: hosts may delay and merge the former."""
-    client = world.a
-    told = [
-        n.params.get("changes", {}).get("status")
-        for n in client.mailbox.notifications
-        if n.method == "root/sessionSummaryChanged" and n.params.get("session") == world.session
-    ]
-    if any(isinstance(s, int) and s & 31 == ACTIVITIES[value] for s in told[-1:]):
+    def shows(status: Any) -> bool:
+        if not isinstance(status, int):
+            return False
+        return status & 31 == ACTIVITIES[value] if value else not status & {"read": 32, "archived": 64}[str(flag)]
+
+    def told(params: Any) -> bool:
+        return params.get("session") == world.session and "status" in (params.get("changes") or {})
+
+    asked, method = world.a.mark, "root/sessionSummaryChanged"
+    sent = [n for n in world.a.mailbox.notifications if n.method == method and n.frame.n > world.began]
+    last = [n.params["changes"]["status"] for n in sent if told(n.params)][-1:]
+    if any(map(shows, last)) or shows((world.summary() or {}).get("status")):
         return
-    summary = world.summary()
-    if summary is not None and activity(summary) == ACTIVITIES[value]:
-        return
-    client.await_notification(
-        "root/sessionSummaryChanged",
-        lambda p: p.get("session") == world.session and activity(p.get("changes")) == ACTIVITIES[value],
-        since=client.mark,
-    )
+    world.a.await_notification(method, lambda p: told(p) and shows(p["changes"]["status"]), since=asked)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import parsers, then
 
 from conformance.oracle.tracker import Envelope
 from scenarios.expect import expect
 from scenarios.places import channel_of
 from scenarios.requests import answer
 from scenarios.world import World
-
-VIEW = {"turns": 1, "conformanceUnknown": True}
 
 
 @then(parsers.parse("the answer holds the snapshot of {what}"))
@@ -31,25 +29,6 @@ def holds_snapshot(world: World, what: str) -> None:
         seen=reply.frame.msg,
         frame=reply.frame.n,
     )
-
-
-@when(parsers.parse('client "{name}" subscribes to {what} with a view that does not fit'))
-def subscribes_with_view(world: World, name: str, what: str) -> None:
-    number = world.client(name).ask("subscribe", channel=channel_of(world, what), view=VIEW)
-    world.noted["asked"] = (name, number, "subscribe")
-
-
-@given(parsers.parse('client "{name}" has subscribed to {what} again'))
-def subscribed_again(world: World, name: str, what: str) -> None:
-    world.client(name).subscribe(channel_of(world, what))
-
-
-@given(parsers.parse('client "{name}" has unsubscribed from {what}'))
-def has_unsubscribed(world: World, name: str, what: str) -> None:
-    """Done once a ping behind it is answered."""
-    client = world.client(name)
-    client.unsubscribe(channel_of(world, what))
-    client.fence()
 
 
 @then("the snapshot holds the change, and its number is not behind")

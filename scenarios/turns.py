@@ -9,15 +9,15 @@ from scenarios.expect import expect
 from scenarios.world import World
 
 
-@when("the turn comes to its end")
-@given("the turn has come to its end")
+@when(parsers.re("the turn (?:comes|has come) to its end"))
+@given(parsers.re("the turn (?:comes|has come) to its end"))
 def to_the_end(world: World) -> None:
     world.go_on()
     world.end_of_turn()
 
 
-@when("the client cancels the turn")
-@given("the client has cancelled the turn")
+@when(parsers.re("the client (?:cancels|has cancelled) the turn"))
+@given(parsers.re("the client (?:cancels|has cancelled) the turn"))
 def cancels(world: World) -> None:
     world.a.act(world.chat, {"type": "chat/turnCancelled", "turnId": world.turn, "duration": 5})
 
@@ -58,7 +58,6 @@ def ends_by_itself(world: World) -> None:
     )
 
 
-@given("the session has a second chat")
 def second_chat(world: World) -> None:
     chat = world.stage.new_chat_uri(world.session)
     reply = world.a.call("createChat", channel=world.session, chat=chat)

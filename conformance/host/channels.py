@@ -104,8 +104,10 @@ class Session(Channel):
     disposed: bool = False
 
     def entry_of(self, server: Server) -> JSON | None:
-        """The customization of a server in state, None once it is gone."""
-        return next((c for c in self.state.get("customizations", ()) if c["id"] == server.id), None)
+        """The customization of a server in state, in a container or outside, None once it is gone."""
+        listed = self.state.get("customizations", ())
+        children = (child for container in listed for child in container.get("children", ()))
+        return next((c for c in (*listed, *children) if c["id"] == server.id), None)
 
     def server_state(self, server: Server) -> str:
         """The kind of the state a server is in; `stopped` when it has no entry any more."""

@@ -120,7 +120,7 @@ def play(
     if code == pytest.ExitCode.NO_TESTS_COLLECTED:
         chosen = ", ".join(settings.only) or f"level {settings.level}"
         raise RunProblem(
-            f"no scenario matches {chosen}; --only takes the id of an obligation or scenario, a tag, or a part of a title"
+            f"no scenario matches {chosen}; --only wants the id of an obligation or scenario, a tag, or part of a title"
         )
     problem = "\n".join(announcer.problems) or None
     if problem is None and code == pytest.ExitCode.INTERRUPTED:

@@ -28,8 +28,8 @@ Feature: To subscribe is to get the state and everything after it
   @AHP-SUB-013 @must
   Scenario: Who subscribes three times is told once
     Given a client "B" that named the session in its handshake
-    And client "B" has subscribed to the session again
-    And client "B" has subscribed to the session again
+    And client "B" watches the session again
+    And client "B" watches the session again
     When client "A" changes the session
     Then client "B" receives the change exactly once
 
@@ -48,7 +48,7 @@ Feature: To subscribe is to get the state and everything after it
   @AHP-SUB-017 @must
   Scenario Outline: A view that does not fit <channel> is ignored
     Given a client "B" that watches nothing
-    When client "B" subscribes to <channel> with a view that does not fit
+    When client "B" requests a subscription to <channel> with a view that does not fit
     Then the answer holds the snapshot of <channel>
 
     Examples:
