@@ -75,3 +75,11 @@ class Refused(Exception):
     def code(self) -> int | None:
         code = self.error.get("code") if isinstance(self.error, dict) else None
         return code if isinstance(code, int) else None
+
+
+class Rejected(Refused):
+    """An action that had to be accepted came back with a rejectionReason."""
+
+    def __init__(self, action: str, reason: Any, frame: int) -> None:
+        super().__init__(action, reason, frame)
+        self.args = (f"{action} was rejected: {reason!r}",)

@@ -23,7 +23,7 @@ from conformance.wire.connection import Connection
 from conformance.wire.errors import ConnectionLost
 from conformance.wire.pump import Pump
 
-from .outcomes import Broken, HostClosed, Refused, Silent, Unreached
+from .outcomes import HostClosed, Refused, Rejected, Silent, Unreached
 
 JSON = Any
 T = TypeVar("T")
@@ -225,12 +225,7 @@ class Participant:
         """Dispatch, await the echo, and insist that it was accepted."""
         echo = self.echo(self.dispatch(channel, action))
         if not echo.accepted:
-            raise Broken(
-                f"{action.get('type')} was rejected: {echo.rejection!r}",
-                expected="an envelope without rejectionReason",
-                seen=echo.message,
-                frame=echo.frame.n,
-            )
+            raise Rejected(str(action.get("type")), echo.rejection, echo.frame.n)
         return echo
 
     # -- what came ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.client import Broken, HostClosed, Participant, Refused, Silent, Unreached
+from conformance.client import HostClosed, Participant, Refused, Rejected, Silent, Unreached
 from conformance.oracle import Oracle
 from conformance.wire.connection import Connection
 from conformance.wire.frames import decode, encode
@@ -111,7 +111,7 @@ def test_a_rejected_action_is_an_echo_but_not_an_act(bench: Bench) -> None:
     echo = bench.client.echo(bench.client.dispatch(SESSION, action))
     assert not echo.accepted
     assert "activity" not in bench.client.state(SESSION)
-    with pytest.raises(Broken, match="was rejected"):
+    with pytest.raises(Rejected, match="was rejected"):
         bench.client.act(SESSION, action)
 
 
