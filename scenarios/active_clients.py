@@ -7,8 +7,6 @@ from typing import Any
 from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Broken, Participant, Silent, Unreached
-from conformance.oracle.tracker import Envelope
-from scenarios.connections import loses
 from scenarios.expect import expect, expect_equal
 from scenarios.world import World
 
@@ -29,15 +27,9 @@ def _set_active(world: World, name: str, *tools: str) -> int:
     return client.dispatch(world.session, {"type": "session/activeClientSet", "activeClient": entry})
 
 
-@when(parsers.parse('client "{name}" makes itself active with the tool "{tool}"'))
-def makes_active(world: World, name: str, tool: str) -> None:
-    client, number = world.client(name), _set_active(world, name, tool)
-    world.noted["switch"] = (client, number)
-
-
-@when(parsers.parse('client "{name}" makes itself active without tools'))
-def makes_active_bare(world: World, name: str) -> None:
-    world.noted["switch"] = (world.client(name), _set_active(world, name))
+@when(parsers.re(r'client "(?P<name>[^"]+)" makes itself active (?:with the tool "(?P<tool>[^"]+)"|without tools)'))
+def makes_active(world: World, name: str, tool: str | None) -> None:
+    world.noted["switch"] = (world.client(name), _set_active(world, name, *([tool] if tool else [])))
 
 
 @given(parsers.parse('client "{name}" is active with the tool "{tool}"'))
@@ -45,7 +37,7 @@ def is_active(world: World, name: str, tool: str) -> None:
     client = world.client(name)
     if not client.echo(_set_active(world, name, tool)).accepted:
         raise Unreached("precondition-failed", f"client {name} may not become active")
-    if entry_of(world, client, world.fresh(world.session)) != [world.noted[f"entry of {name}"]]:
+    if len(entry_of(world, client, world.fresh(world.session))) != 1:
         raise Unreached("precondition-failed", f"client {name} is not active once")
 
 
@@ -94,30 +86,26 @@ def not_active(world: World, name: str) -> None:
     expect(not found, f"client {name} is still active", expected="no entry", seen=found, frame=world.stage.frames[-1].n)
 
 
-def _removal(world: World, watcher: str, name: str) -> Envelope:
-    return world.client(watcher).await_action(
-        world.session, "session/activeClientRemoved", clientId=world.client(name).client_id
+@then(
+    parsers.re(
+        r'client "(?P<watcher>[^"]+)" sees client "(?P<name>[^"]+)" taken off'
+        r"(?P<later> once the grace period is over)?"
     )
-
-
-@then(parsers.parse('client "{watcher}" sees client "{name}" taken off'))
-def sees_taken_off(world: World, watcher: str, name: str) -> None:
-    _removal(world, watcher, name)
-    not_active(world, name)
-
-
-@then(parsers.parse('client "{watcher}" sees client "{name}" taken off once the grace period is over'))
-def taken_off_in_time(world: World, watcher: str, name: str) -> None:
+)
+def sees_taken_off(world: World, watcher: str, name: str, later: str | None) -> None:
     """How long the grace period is, is the host's affair, and no message tells it (A-42).
 
-    The wait is bounded by the patience. Silence is a failure only where the driver names a shorter grace period
-    (attribute ``grace``, in seconds); else the host may just be more patient than the suite.
+    The wait is bounded by the patience. Silence about a lost client is a failure only where the driver names a shorter
+    grace period (attribute ``grace``, in seconds); else the host may just be more patient than the suite.
     """
     grace = getattr(world.stage.theatre.driver, "grace", None)
     patience = world.client(watcher).patience
+    client_id = world.client(name).client_id
     try:
-        _removal(world, watcher, name)
+        world.client(watcher).await_action(world.session, "session/activeClientRemoved", clientId=client_id)
     except Silent as silent:
+        if later is None:
+            raise
         if grace is None or grace >= patience:
             raise Unreached(
                 "timeout", f"client {name} was not taken off within {patience:g} s; the grace period may be longer"
@@ -145,11 +133,6 @@ def not_taken_off(world: World, watcher: str, name: str) -> None:
         f"the removals of client {name}",
         frame=removals[0].frame.n if removals else None,
     )
-
-
-@given(parsers.parse('client "{name}" has lost its connection'))
-def has_lost(world: World, name: str) -> None:
-    loses(world, name)
 
 
 @then("the call comes to be completed as failed")

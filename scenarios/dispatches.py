@@ -6,6 +6,8 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then, when
 
+from conformance.oracle.tracker import Envelope
+from scenarios.client_actions import echo_of
 from scenarios.expect import expect, expect_rejected
 from scenarios.world import World
 
@@ -78,9 +80,14 @@ def dispatches(world: World, name: str, what: str) -> None:
     dispatch(world, name, what)
 
 
+def _echo(world: World) -> Envelope:
+    """The echo of the last dispatch. One that no step has awaited yet is awaited now."""
+    return echo_of(world) if "dispatches" in world.noted else world.echoes[-1]
+
+
 @then("the action is accepted")
 def expect_accepted(world: World) -> None:
-    echo = world.echoes[-1]
+    echo = _echo(world)
     expect(
         echo.accepted,
         f"{echo.type} was rejected",
@@ -92,7 +99,7 @@ def expect_accepted(world: World) -> None:
 
 @then("the action comes back rejected")
 def comes_back_rejected(world: World) -> None:
-    expect_rejected(world.echoes[-1])
+    expect_rejected(_echo(world))
 
 
 @then("the chat is as it was before")

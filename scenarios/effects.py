@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
+
 from pytest_bdd import then
 
-from conformance.client import Participant
+from conformance.client import HostClosed, Participant
 from conformance.oracle.tracker import Envelope
 from scenarios.action_table import essence, mark
 from scenarios.client_actions import act_of, echo_of, last_dispatch
@@ -33,15 +35,29 @@ def _taken_for_accepted(world: World, client: Participant) -> list[Envelope]:
     ]
 
 
+def settle(world: World) -> None:
+    """The host has taken in the last dispatch: a request for its channel is answered, or, from a client that does
+    not follow the channel, a ping. Who is not welcome may also be shut out.
+    """
+    sender, what, _, _ = last_dispatch(world)
+    channel = channel_of(world, act_of(what).channel)
+    if channel in sender.view.subscribed:
+        sender.call("subscribe", channel=channel)
+        return
+    with suppress(HostClosed) if sender.version is None else nullcontext():
+        sender.fence()
+
+
 @then("nobody gets it as accepted")
 def nobody_gets_it(world: World) -> None:
     """Up to an accepted change behind it, which everyone on the channel gets; on the root up to a ping."""
     sender, what, _, _ = last_dispatch(world)
-    name, channel = world.noted["dispatches"][-1][0], act_of(what).channel
-    sender.fence()
+    channel = act_of(what).channel
+    settle(world)
     followed = {c.name: c for c in world.stage.clients.values() if c.connection.closed is None}
     if channel in ("the session", "the chat"):
-        behind = change(world, name, channel)
+        follows = channel_of(world, channel) in sender.view.subscribed
+        behind = change(world, sender.name if follows else "A", channel)
         for client in followed.values():
             if behind is not None and channel_of(world, channel) in client.view.subscribed:
                 client.wait(
@@ -64,9 +80,9 @@ def nobody_gets_it(world: World) -> None:
 
 @then("it takes no effect")
 def no_effect(world: World) -> None:
-    sender, what, _, _ = last_dispatch(world)
+    _, what, _, _ = last_dispatch(world)
     act = act_of(what)
-    sender.fence()
+    settle(world)
     state = world.fresh(channel_of(world, act.watch or act.channel))
     frame = world.stage.frames[-1].n
     before = world.noted["state before"]

@@ -8,7 +8,6 @@ from uuid import uuid4
 from pytest_bdd import parsers, then, when
 
 from conformance.client import Unreached
-from conformance.oracle.tracker import Envelope
 from scenarios.expect import expect, expect_equal
 from scenarios.world import World
 
@@ -45,7 +44,7 @@ def echoes_in_order(world: World, name: str) -> None:
     for number in wanted:
         client.echo(number)
     seen = [
-        e.origin["clientSeq"]
+        e.origin.get("clientSeq")
         for e in client.mailbox.envelopes
         if isinstance(e.origin, dict) and e.origin.get("clientId") == client.client_id
     ]
@@ -59,18 +58,20 @@ def rename_at_once(world: World, one: str, other: str) -> None:
         _rename(world, other)
 
 
-def _titles(world: World, name: str) -> list[Envelope]:
-    """The renames that a client has received, in order, once the last of each client is there."""
-    client = world.client(name)
-    last = {who: title for who, _, title in world.noted["dispatched"]}
-    for title in last.values():
-        client.await_action(world.session, "session/titleChanged", title=title)
-    return list(client.envelopes(world.session, "session/titleChanged"))
+def _all_echoed(world: World) -> None:
+    """Each client has the echo of its own last rename, and a ping behind it: a host may merge the renames of others."""
+    last = {name: number for name, number, _ in world.noted["dispatched"]}
+    for name, number in last.items():
+        if not world.client(name).echo(number).accepted:
+            raise Unreached("precondition-failed", f"a rename by client {name} was rejected")
+    for name in last:
+        world.client(name).fence()
 
 
 @then(parsers.parse('clients "{one}" and "{other}" see the renames in one order'))
 def one_order(world: World, one: str, other: str) -> None:
-    first, second = _titles(world, one), _titles(world, other)
+    _all_echoed(world)
+    first, second = (list(world.client(n).envelopes(world.session, "session/titleChanged")) for n in (one, other))
     both = {e.get("title") for e in first} & {e.get("title") for e in second}
     orders = [[e.get("title") for e in seen if e.get("title") in both] for seen in (first, second)]
     expect(both, "the clients have no rename in common", expected="the same renames", seen=orders)

@@ -112,10 +112,10 @@ def times_are_iso(world: World) -> None:
 def instant(value: Any) -> datetime | None:
     """The point in time that an ISO 8601 text gives; None for anything else. Without an offset UTC is meant."""
     try:
-        when_ = datetime.fromisoformat(value) if isinstance(value, str) and "T" in value else None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) and "T" in value else None
     except ValueError:
         return None
-    return when_.replace(tzinfo=when_.tzinfo or UTC) if when_ is not None else None
+    return moment.replace(tzinfo=moment.tzinfo or UTC) if moment is not None else None
 
 
 @then("its time of creation has always been the same")

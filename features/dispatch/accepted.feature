@@ -7,7 +7,7 @@ Feature: What the host accepts takes effect
   @AHP-DISP-009 @should
   Scenario Outline: <action> is accepted and takes effect
     When client "A" dispatches the action <action>
-    Then the host accepts the action
+    Then the action is accepted
     And a fresh snapshot shows its effect
 
     Examples:
@@ -21,7 +21,7 @@ Feature: What the host accepts takes effect
   @AHP-DISP-010 @AHP-SESS-030 @must
   Scenario: A new title is in what later clients get
     When client "A" dispatches the action session/titleChanged
-    Then the host accepts the action
+    Then the action is accepted
     And a fresh snapshot shows its effect
 
   @AHP-DISP-010 @AHP-SESS-030 @must

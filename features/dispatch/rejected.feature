@@ -8,7 +8,7 @@ Feature: What the host rejects goes back to its author and leaves no trace
   @AHP-SEQ-011 @must
   Scenario: A cancellation without a turn comes back rejected
     When client "A" dispatches the action chat/turnCancelled without a turn
-    Then the host rejects the action
+    Then the action comes back rejected
     And each dispatch is echoed exactly once
 
   @AHP-SEQ-010 @must
@@ -70,5 +70,5 @@ Feature: What the host rejects goes back to its author and leaves no trace
   @AHP-DISP-006 @must
   Scenario: A default chat that the session does not have is rejected
     When client "A" dispatches the action session/defaultChatChanged to an unknown chat
-    Then the host rejects the action
+    Then the action comes back rejected
     And it takes no effect

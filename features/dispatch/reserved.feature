@@ -49,7 +49,7 @@ Feature: What only the host may say, no client can say for it
   Scenario Outline: Who dispatches <action> gets it back rejected
     Given client "A" watches the root
     When client "A" dispatches the action <action>
-    Then the host rejects the action
+    Then the action comes back rejected
 
     Examples:
       | action                  |

@@ -24,8 +24,9 @@ Feature: Before the handshake nothing counts but a ping
 
   @AHP-INIT-014 @must
   Scenario: An action that comes too early does not count
-    When client "N" dispatches an action to the session
-    Then client "A" sees nothing of it, and the session is as it was
+    When client "N" dispatches the action session/titleChanged
+    Then it takes no effect
+    And nobody gets it as accepted
 
   @AHP-PING-002 @must
   Scenario: A ping is answered before the handshake, and the handshake follows

@@ -24,7 +24,7 @@ Feature: What is no request gets no answer, and what is no message does no harm
   @AHP-RPC-008 @should
   Scenario: Text that is not JSON is reported
     When client "A" sends text that is not JSON
-    Then it is reported with the code -32700, or the connection is closed
+    Then it is refused with the code -32700, or the connection is closed
 
   @AHP-RPC-009 @should
   Scenario: An object with nothing but an id is refused

@@ -14,7 +14,7 @@ Feature: The host takes clients off the list that have left
   @AHP-ACTC-011 @must
   Scenario: Others stay when one leaves
     Given client "A" is active with the tool "other"
-    When client "B" unsubscribes from the session
+    When client "B" takes itself off the active clients
     Then client "A" sees client "B" taken off
     And a fresh snapshot has client "A" active once, as it last said
 

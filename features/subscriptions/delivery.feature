@@ -63,4 +63,4 @@ Feature: Who subscribed is told, and nobody else
     And client "A" has changed the session
     And client "A" has been told of the change of the summary
     When client "B" requests ping
-    Then client "B" has been told nothing of the root
+    Then client "B" receives nothing of the root
