@@ -17,7 +17,7 @@ from pytest_bdd.scenario import scenario_wrapper_template_registry
 
 from conformance.catalogue import Catalogue
 from conformance.catalogue import load as load_catalogue
-from conformance.client import Unreached
+from conformance.client import HostClosed, Silent, Unreached
 from conformance.drivers import resolve
 from conformance.oracle import Finding
 from conformance.protocol import compare
@@ -47,7 +47,6 @@ class Judge:
         self.catalogue: Catalogue = load_catalogue()
         self.facts: dict[str, ScenarioFacts] = {}
         self._owns_driver = owns_driver
-        self._began = time.perf_counter()
 
     # -- collecting -----------------------------------------------------------------------------------
 
@@ -258,8 +257,7 @@ def _before(version: str, bound: str) -> bool:
 
 
 def _answers(trouble: BaseException | None) -> bool:
-    from conformance.client import HostClosed, Silent
-
+    """Whether the host may be asked once more: one that fell silent would only be waited for."""
     return not isinstance(trouble, Silent | HostClosed | Unreached)
 
 

@@ -63,7 +63,7 @@ def _of_steps(
         return _of_refusal(trouble)
     if isinstance(trouble, Silent | HostClosed | Refused | Broken):
         if step_kind == "given" or (step_kind == "when" and not isinstance(trouble, Broken)):
-            return Ending("inconclusive", _code(trouble), str(trouble))
+            return Ending("inconclusive", _code(trouble) or "precondition-failed", str(trouble))
         return Ending("failed", _code(trouble), str(trouble), _finding(trouble, obligations))
     if isinstance(trouble, _UNREADABLE) and any(f.rule == "shapes" for f in findings):
         return _of_malformed(step_kind, obligations, findings)
@@ -88,10 +88,11 @@ def _of_refusal(refused: Refused) -> Ending:
     return Ending("inconclusive", code, str(refused))
 
 
-def _code(trouble: BaseException) -> str:
+def _code(trouble: BaseException) -> str | None:
+    """The reason code of what came instead of an answer; a Then that simply did not hold needs none."""
     if isinstance(trouble, Silent):
         return "timeout"
-    return "host-closed" if isinstance(trouble, HostClosed) else "precondition-failed"
+    return "host-closed" if isinstance(trouble, HostClosed) else None
 
 
 def _finding(trouble: BaseException, obligations: Sequence[str]) -> Finding:
