@@ -1,19 +1,17 @@
-"""How a host says that a token is wanted: resource metadata, AuthRequired answers, auth/required; and what it keeps."""
+"""How a host says that a token is wanted: resource metadata and AuthRequired answers; and what it keeps to itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from pytest_bdd import given, then, when
+from pytest_bdd import given, parsers, then, when
 
 from conformance.client import NotClaimed, Unreached
-from conformance.oracle.tracker import Notification
 from conformance.protocol import ROOT_URI, violations
 from scenarios.authenticating import creates_session, requires_token, resources_of
 from scenarios.challenges import resource_of
-from scenarios.expect import expect, expect_equal, expect_success
+from scenarios.expect import expect, expect_equal
 from scenarios.tokens import AUTH_REQUIRED, push, unadvertised
 from scenarios.world import World
 
@@ -33,15 +31,12 @@ _NAMES = (
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-@then("the metadata of the challenge use the names of RFC 9728")
-def challenge_metadata(world: World) -> None:
-    _check_metadata(world, resource_of(world))
-
-
-@then("the metadata of every agent's resources use the names of RFC 9728")
-def agents_metadata(world: World) -> None:
-    agents = (world.noted["looked"] or {}).get("agents") or []
-    listed = [r for agent in agents for r in resources_of(agent)]
+@then(parsers.re(r"the metadata of (?P<what>the challenge|every agent's resources) use the names of RFC 9728"))
+def named_as_in_rfc(world: World, what: str) -> None:
+    if what == "the challenge":
+        listed = [resource_of(world)]
+    else:
+        listed = [r for agent in (world.noted["looked"] or {}).get("agents") or [] for r in resources_of(agent)]
     if not listed:
         raise NotClaimed("no agent of the host lists protected resources")
     for resource in listed:
@@ -94,7 +89,8 @@ def lets_itself_be_refused(world: World) -> None:
 
 @then("each AuthRequired answer lists the resources to authenticate for")
 def answers_list_resources(world: World) -> None:
-    answers = [r for r in world.noted["refusals"] if r.failed and r.error.get("code") == AUTH_REQUIRED]
+    refusals = [r for r in world.noted["refusals"] if r.failed and isinstance(r.error, dict)]
+    answers = [r for r in refusals if r.error.get("code") == AUTH_REQUIRED]
     if not answers:
         raise NotClaimed("the host answers none of this with AuthRequired")
     for reply in answers:
@@ -142,66 +138,6 @@ def _stable(root: Any) -> list[Any]:
     """What a sign-in leaves alone: models and customizations may well become known by it."""
     moving = ("models", "customizations", "_meta")
     return [{n: v for n, v in agent.items() if n not in moving} for agent in root.get("agents") or []]
-
-
-def _notices(world: World) -> Iterator[Notification]:
-    world.a.fence()
-    found = [n for n in world.a.mailbox.notifications if n.method == "auth/required"]
-    if not found:
-        raise NotClaimed("the host sends no auth/required for this")
-    yield from found
-
-
-@then("each auth/required names a channel, a resource and a reason of its own kind")
-def notices_complete(world: World) -> None:
-    for notice in _notices(world):
-        told = notice.params
-        legal = isinstance(told.get("channel"), str) and told.get("resource")
-        expect(
-            legal and told.get("reason") in (None, "required", "expired"),
-            "auth/required is not complete",
-            expected="channel, resource, reason required or expired",
-            seen=told,
-            frame=notice.frame.n,
-        )
-
-
-@then("each auth/required gives the resource as its identifier")
-def notices_by_identifier(world: World) -> None:
-    for notice in _notices(world):
-        expect(
-            isinstance(notice.params.get("resource"), str),
-            "resource is no identifier",
-            expected="a string",
-            seen=notice.params,
-            frame=notice.frame.n,
-        )
-
-
-@then("each auth/required gives the resource with its metadata, as it is advertised")
-def notices_by_metadata(world: World) -> None:
-    agents = (world.fresh(ROOT_URI) or {}).get("agents") or []
-    advertised = {r.get("resource"): r for agent in agents for r in resources_of(agent)}
-    for notice in _notices(world):
-        told = notice.params.get("resource")
-        identifier = told.get("resource") if isinstance(told, dict) else None
-        expect(
-            isinstance(identifier, str),
-            "resource is no metadata object",
-            expected="an object with resource",
-            seen=notice.params,
-            frame=notice.frame.n,
-        )
-        expect_equal(told, advertised.get(identifier, told), "the metadata in auth/required", frame=notice.frame.n)
-
-
-@then("a good token for the resource that auth/required names is accepted")
-def notice_can_be_answered(world: World) -> None:
-    for notice in list(_notices(world)):
-        told = notice.params.get("resource")
-        identifier = told.get("resource") if isinstance(told, dict) else told
-        push(world, str(identifier), world.noted["good token"])
-        expect_success(world.reply, "authenticate")
 
 
 @given("the client has authenticated for what the refusal names")

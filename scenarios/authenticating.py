@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
 
 from pytest_bdd import given, parsers, then, when
 
@@ -38,24 +37,18 @@ def _requiring(world: World) -> Iterator[tuple[str, str]]:
                 yield agent["provider"], resource["resource"]
 
 
-@given("an agent that requires a token")
-def requires_token(world: World) -> None:
+@given(
+    parsers.re(r"an agent that requires a token(?:, and (?P<token>a good one for it|one that its service refuses))?")
+)
+def requires_token(world: World, token: str | None = None) -> None:
     found = next(_requiring(world), None)
     if found is None:
         raise NotClaimed("no agent of the host requires a token")
     world.noted["agent"], world.noted["resource"] = found
-
-
-@given("an agent that requires a token, and a good one for it")
-def has_token(world: World) -> None:
-    requires_token(world)
-    _note_token(world, "agent_tokens", "good token")
-
-
-@given("an agent that requires a token, and one that its service refuses")
-def has_refused_token(world: World) -> None:
-    requires_token(world)
-    _note_token(world, "refused_agent_tokens", "refused token")
+    if token == "a good one for it":
+        _note_token(world, "agent_tokens", "good token")
+    elif token is not None:
+        _note_token(world, "refused_agent_tokens", "refused token")
 
 
 def _note_token(world: World, attribute: str, what: str) -> None:
@@ -86,21 +79,14 @@ def requires_none(world: World) -> None:
     raise NotClaimed("each agent of the host lists protected resources")
 
 
-@when("the client pushes the good token for the agent")
-def pushes_good(world: World) -> None:
-    push(world, world.noted["resource"], world.noted["good token"])
-
-
-@when("the client pushes the good token for the agent, with its scopes")
-def pushes_with_scopes(world: World) -> None:
-    listed = [r for a in _agents(world) for r in resources_of(a) if r["resource"] == world.noted["resource"]]
-    scopes = listed[0].get("scopes_supported") or []
-    push(world, world.noted["resource"], world.noted["good token"], scopes=scopes)
-
-
-@when("the client pushes the refused token for the agent")
-def pushes_refused(world: World) -> None:
-    push(world, world.noted["resource"], world.noted["refused token"])
+@when(parsers.re(r"the client pushes the (?P<kind>good|refused) token for the agent(?P<scoped>, with its scopes)?"))
+def pushes(world: World, kind: str, scoped: str | None) -> None:
+    resource = world.noted["resource"]
+    more: dict[str, Any] = {}
+    if scoped:
+        listed = [r for a in _agents(world) for r in resources_of(a) if r.get("resource") == resource]
+        more["scopes"] = listed[0].get("scopes_supported") or []
+    push(world, resource, world.noted[f"{kind} token"], **more)
 
 
 @given("the client has authenticated for the agent")
@@ -108,15 +94,7 @@ def has_authenticated(world: World) -> None:
     world.a.succeed("authenticate", resource=world.noted["resource"], token=world.noted["good token"])
 
 
-@given("the client was refused for a resource that nobody advertised")
-def was_refused(world: World) -> None:
-    push(world, f"https://nobody-{uuid4().hex[:12]}.example/", world.stage.token("unadvertised").value)
-    if world.reply is None or not world.reply.failed:
-        raise Unreached("precondition-failed", "the host took a token for a resource that nobody advertised")
-
-
 @when("the client creates a session with the agent")
-@when("the client tries again to create a session with the agent")
 def creates_session(world: World) -> None:
     session = world.stage.new_session_uri()
     world.reply = world.a.call("createSession", channel=session, provider=world.noted["agent"])
@@ -129,10 +107,12 @@ def was_refused_session(world: World) -> None:
         raise NotClaimed("the host does not answer AuthRequired where a session wants an agent without a token")
 
 
-@then(parsers.parse("the push is answered with an empty object"))
+@then("the push is answered with an empty object")
 def empty_object(world: World) -> None:
+    """A member that the host adds is no offence."""
     result = expect_success(world.reply, "authenticate")
-    expect_equal(result, {}, "the result of authenticate", frame=world.reply.frame.n if world.reply else None)
+    frame = world.reply.frame.n if world.reply else None
+    expect(isinstance(result, dict), "the result of authenticate is no object", expected={}, seen=result, frame=frame)
 
 
 @then("the session is created")

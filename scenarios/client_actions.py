@@ -35,15 +35,10 @@ def send_action(world: World, name: str, what: str, client_seq: int | None = Non
     world.noted.setdefault("dispatches", []).append((name, what, number, action))
 
 
-@when(parsers.parse('client "{name}" dispatches the action {what}'))
-def dispatches_action(world: World, name: str, what: str) -> None:
-    send_action(world, name, what)
-
-
-@when(parsers.parse('client "{name}" twice dispatches the action {what}'))
-def dispatches_twice(world: World, name: str, what: str) -> None:
-    send_action(world, name, what)
-    send_action(world, name, what)
+@when(parsers.re(r'client "(?P<name>[^"]+)" (?P<twice>twice )?dispatches the action (?P<what>.+)'))
+def dispatches_action(world: World, name: str, twice: str | None, what: str) -> None:
+    for _ in range(2 if twice else 1):
+        send_action(world, name, what)
 
 
 @when(parsers.re(r'client "(?P<name>[^"]+)" dispatches renames with the clientSeq (?P<numbers>\d+(?:, \d+)*)'))

@@ -32,4 +32,5 @@ def provides_tool(world: World, name: str) -> None:
 @given(parsers.parse('a session that client "{name}" created with a tool of its own'))
 def created_with_tool(world: World, name: str) -> None:
     client = world.stage.clients.get(name) or world.stage.join(name)
-    world.open_session(client, activeClient=provider(client.client_id))
+    world.noted[f"entry of {name}"] = entry = provider(client.client_id)
+    world.open_session(client, activeClient=entry)

@@ -16,11 +16,6 @@ def subscribe_to(world: World, client: Participant, what: str) -> None:
             client.subscribe(channel_of(world, part))
 
 
-@given("a connected client")
-def connected(world: World) -> None:
-    world.stage.join("A")
-
-
 @given(parsers.re(r'a client "(?P<name>[^"]+)" that watches (?:only )?(?P<what>.+)'))
 @when(parsers.re(r'a client "(?P<name>[^"]+)" joins that watches (?P<what>.+)'))
 def another(world: World, name: str, what: str) -> None:

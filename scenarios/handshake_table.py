@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from conformance.client import Participant, Unreached
-from conformance.protocol import ROOT_URI
+from conformance.protocol import ROOT_URI, VERSIONS
+from scenarios.places import channel_of
 from scenarios.world import World
 
 UNKNOWN_VERSIONS = ("99.0.0", "0.0.1")
@@ -19,6 +20,9 @@ ALL_MEMBERS: dict[str, Any] = {
     "locale": "en",
     "capabilities": {"mcpApps": {}},
 }
+
+_NAMING = "a handshake naming "
+"""What follows are the channels of initialSubscriptions, in the words of places.py."""
 
 # Phrase -> the offer, and what is sent beside the required members.
 HANDSHAKES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -39,6 +43,7 @@ HANDSHAKES: dict[str, tuple[Any, dict[str, Any]]] = {
     "a handshake offering its version in the middle": (["99.0.0", SPOKEN, "0.0.1"], {}),
     "a handshake offering all that the suite speaks": ("«all»", {}),
     "a handshake offering another patch of its version": (["«patch»"], {}),
+    "a handshake offering every version but its own": ("«others»", {}),
     "a handshake with a number as offer": (7, {}),
     "a handshake without params": (None, {}),
 }
@@ -54,14 +59,20 @@ def version_of_run(world: World) -> str:
 
 def handshake(world: World, client: Participant, what: str) -> Any:
     """The params of the initialize that a step names."""
-    offer, more = HANDSHAKES[what]
+    offer: Any
+    if what.startswith(_NAMING):
+        channels = re.split(r", | and ", what.removeprefix(_NAMING))
+        offer, more = [SPOKEN], {"initialSubscriptions": [channel_of(world, channel) for channel in channels]}
+    else:
+        offer, more = HANDSHAKES[what]
     if offer is None:
         return None
     if offer == "«all»":
-        offers = list(world.stage.theatre.offers)
-        return {"channel": ROOT_URI, "protocolVersions": offers, "clientId": client.client_id, **more}
-    spoken = version_of_run(world)
-    patch = re.sub(r"\d+$", lambda found: str(int(found[0]) + 97), spoken)
-    if isinstance(offer, list):
+        offer = list(world.stage.theatre.offers)
+    elif offer == "«others»":
+        offer = [version for version in VERSIONS if version != version_of_run(world)]
+    elif isinstance(offer, list):
+        spoken = version_of_run(world)
+        patch = re.sub(r"\d+$", lambda found: str(int(found[0]) + 97), spoken)
         offer = [{SPOKEN: spoken, "«patch»": patch}.get(entry, entry) for entry in offer]
     return {"channel": ROOT_URI, "protocolVersions": offer, "clientId": client.client_id, **more}

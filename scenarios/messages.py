@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from pytest_bdd import parsers, then, when
 
-from conformance.client import HostClosed
+from conformance.client import HostClosed, Participant, Silent
 from conformance.wire.frames import Frame
 from scenarios.expect import expect
 from scenarios.places import channel_of
@@ -77,15 +78,13 @@ def _responses(world: World) -> tuple[list[Frame], int | None]:
         fence: int | None = client.fence()
     except HostClosed:
         fence = None
-    return [
-        f
-        for f in client.connection.frames
-        if f.n > world.noted["since"]
-        and f.dir == "in"
-        and f.n != fence
-        and isinstance(f.msg, dict)
-        and "method" not in f.msg
-    ], fence
+    return [f for f in _answers(client, world.noted["since"]) if f.n != fence], fence
+
+
+def _answers(client: Participant, since: int) -> Iterator[Frame]:
+    """The responses that a client got since a frame."""
+    frames = (f for f in client.connection.frames if f.n > since and f.dir == "in")
+    return (f for f in frames if isinstance(f.msg, dict) and "method" not in f.msg)
 
 
 @then("it is not answered")
@@ -104,6 +103,10 @@ def not_answered(world: World) -> None:
 @then(parsers.re(r"it is refused with the code (?P<code>-\d+)(?P<closing>, or the connection is closed)?"))
 def refused_with(world: World, code: str, closing: str | None) -> None:
     """The id is that of the message or null: JSON-RPC wants null where the host cannot tell the id (A-30)."""
+    client = world.client(world.noted["sender"])
+    with suppress(Silent, HostClosed):
+        # Nobody says that a ping waits for what came before it.
+        client.wait("a refusal", lambda: next(_answers(client, world.noted["since"]), None))
     found, fence = _responses(world)
     if closing and fence is None:
         return

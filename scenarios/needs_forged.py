@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_bdd import parsers, then, when
 
-from conformance.client import Broken, Unreached
+from conformance.client import Broken, Silent, Unreached
 from scenarios.expect import expect
 from scenarios.needs_provoked import obj
 from scenarios.world import World, calls_in
@@ -59,11 +59,15 @@ def dispatches_reserved(world: World, name: str, action: str) -> None:
     world.noted["before"] = world.entries(state=world.fresh(world.session))
     client = world.client(name)
     number = client.dispatch(world.session, {"type": action, **body})
+    try:
+        client.echo(number)
+    except Silent as silent:
+        message = f"{action} was dropped without a word"
+        raise Broken(
+            message, expected="an envelope with rejectionReason", seen="no echo", frame=silent.last
+        ) from silent
     client.fence()
     world.echoes = client.echoes(number)
-    if not world.echoes:
-        message = f"{action} was dropped without a word"
-        raise Broken(message, expected="an envelope with rejectionReason", seen="no echo", frame=client.mark)
 
 
 @then("inputNeeded is as it was")

@@ -58,19 +58,24 @@ def rename_at_once(world: World, one: str, other: str) -> None:
         _rename(world, other)
 
 
-def _all_echoed(world: World) -> None:
-    """Each client has the echo of its own last rename, and a ping behind it: a host may merge the renames of others."""
-    last = {name: number for name, number, _ in world.noted["dispatched"]}
-    for name, number in last.items():
-        if not world.client(name).echo(number).accepted:
+def _all_delivered(world: World) -> None:
+    """Each client has the echo of its own last rename, and all have the last one of all.
+
+    The renames of others before it a host may merge.
+    """
+    echoes = []
+    for name, number in {name: number for name, number, _ in world.noted["dispatched"]}.items():
+        echoes.append(world.client(name).echo(number))
+        if not echoes[-1].accepted:
             raise Unreached("precondition-failed", f"a rename by client {name} was rejected")
-    for name in last:
-        world.client(name).fence()
+    last = max(echoes, key=lambda echo: echo.seq)
+    for name in {name for name, _, _ in world.noted["dispatched"]}:
+        world.client(name).await_action(world.session, "session/titleChanged", title=last.get("title"))
 
 
 @then(parsers.parse('clients "{one}" and "{other}" see the renames in one order'))
 def one_order(world: World, one: str, other: str) -> None:
-    _all_echoed(world)
+    _all_delivered(world)
     first, second = (list(world.client(n).envelopes(world.session, "session/titleChanged")) for n in (one, other))
     both = {e.get("title") for e in first} & {e.get("title") for e in second}
     orders = [[e.get("title") for e in seen if e.get("title") in both] for seen in (first, second)]

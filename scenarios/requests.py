@@ -53,18 +53,13 @@ def was_refused(world: World, name: str, what: str) -> None:
         raise Unreached("precondition-failed", f"the request for {what} was not refused")
 
 
-@then("the request succeeds")
-def succeeds(world: World) -> None:
-    expect_success(answer(world), world.noted["asked"][2])
-
-
-@then("the request succeeds with null")
-def succeeds_with_null(world: World) -> None:
+@then(parsers.re(r"the request succeeds(?P<null> with null)?"))
+def succeeds(world: World, null: str | None) -> None:
     reply = answer(world)
     expect_success(reply, world.noted["asked"][2])
     message = reply.frame.msg
     expect(
-        "result" in message and message["result"] is None,
+        null is None or ("result" in message and message["result"] is None),
         "the result is not null",
         expected="result null",
         seen=message,
@@ -72,14 +67,10 @@ def succeeds_with_null(world: World) -> None:
     )
 
 
-@then("the request is refused")
-def is_refused(world: World) -> None:
-    expect_error(answer(world), what=world.noted["asked"][2])
-
-
-@then(parsers.re(r"the request is refused with the code (?P<codes>-\d+(?: or -\d+)*)"))
-def is_refused_with(world: World, codes: str) -> None:
-    expect_error(answer(world), *(int(c) for c in codes.split(" or ")), what=world.noted["asked"][2])
+@then(parsers.re(r"the request is refused(?: with the code (?P<codes>-\d+(?: or -\d+)*))?"))
+def is_refused(world: World, codes: str | None) -> None:
+    wanted = [int(code) for code in codes.split(" or ")] if codes else []
+    expect_error(answer(world), *wanted, what=world.noted["asked"][2])
 
 
 @then("the request is answered exactly once")

@@ -71,7 +71,7 @@ def _entries_of(one: Any, many: Any) -> list[Any]:
 
 @then(parsers.parse('the states of "{name}" have followed the documented graph'))
 def followed_graph(world: World, name: str) -> None:
-    await_kind(world, name, "ready", "authRequired", "error", "stopped")
+    _await_or_gone(world, name, "ready", "authRequired", "error", "stopped")
     world.a.fence()
     steps = changes(world, name)
     for before, after in pairwise(steps):
@@ -92,11 +92,17 @@ def leaves_starting(world: World, name: str) -> None:
 
 @then(parsers.parse('"{name}" is stopped, or its entry is gone'))
 def stopped_or_gone(world: World, name: str) -> None:
-    def over(state: Any) -> Any:
-        entry = entry_in(state, name)
-        return True if entry is None or kind_of(entry) == "stopped" else None
+    _await_or_gone(world, name, "stopped")
 
-    world.a.await_state(world.session, f"MCP server {name} stopped or gone", over)
+
+def _await_or_gone(world: World, name: str, *kinds: str) -> None:
+    """A host may take a server off the list that it was asked to stop."""
+
+    def reached(state: Any) -> Any:
+        entry = entry_in(state, name)
+        return True if entry is None or kind_of(entry) in kinds else None
+
+    world.a.await_state(world.session, f"MCP server {name} {' or '.join(kinds)}, or gone", reached)
 
 
 @then(parsers.parse('"{name}" has not become ready'))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from pytest_bdd import parsers, then, when
+from pytest_bdd import given, parsers, then, when
 
+from conformance.client import NotClaimed, Unreached
 from scenarios.expect import expect_error, expect_success
 from scenarios.mcp import scopes_in
 from scenarios.world import World
 
-INVALID_PARAMS, AUTH_REQUIRED = -32602, -32007
+METHOD_NOT_FOUND, INVALID_PARAMS, AUTH_REQUIRED = -32601, -32602, -32007
 
 
 def push(world: World, resource: str, token: str, *, client: str = "A", **more: Any) -> None:
@@ -61,10 +62,13 @@ def refused_with_scopes(world: World, server: str, scopes: str) -> None:
     push(world, advertised(world, server), token, scopes=scopes_in(scopes))
 
 
-@when("a token for a resource that nobody advertised is pushed")
-def unadvertised(world: World) -> None:
+@given(parsers.re("a token for a resource that nobody advertised (?P<how>is pushed|has been refused)"))
+@when(parsers.re("a token for a resource that nobody advertised (?P<how>is pushed|has been refused)"))
+def unadvertised(world: World, how: str = "is pushed") -> None:
     resource = f"https://nobody-{uuid4().hex[:12]}.example/"
     push(world, resource, world.stage.token("unadvertised").value)
+    if how == "has been refused" and (world.reply is None or not world.reply.failed):
+        raise Unreached("precondition-failed", "the host took a token for a resource that nobody advertised")
 
 
 @then("the push succeeds")
@@ -74,5 +78,8 @@ def succeeds(world: World) -> None:
 
 @then("the push is refused with an error")
 def is_refused(world: World) -> None:
-    # The codes of the text are examples (ambiguity A-18), so any error passes.
+    # The codes of the text are examples (ambiguity A-18), so any error passes but that of an unknown method.
+    error = world.reply.error if world.reply is not None else None
+    if isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND:
+        raise NotClaimed("the host does not know authenticate")
     expect_error(world.reply, what="authenticate")

@@ -9,6 +9,7 @@ from scenarios import (  # noqa: F401
     active_clients,
     aftermath,
     auth_needs,
+    auth_notices,
     authenticating,
     blocked_calls,
     challenges,

@@ -3,7 +3,7 @@ Feature: An agent that requires a token says so and takes one
   accepts has to fit together, or the user signs in and is refused all the same.
 
   Background:
-    Given a connected client
+    Given a client "A" that watches nothing
 
   @AHP-AUTH-012 @must
   Scenario: What agents say of their resources uses the names of RFC 9728
@@ -53,7 +53,7 @@ Feature: An agent that requires a token says so and takes one
     Given an agent that requires a token, and a good one for it
     And the client was refused a session with the agent for want of a token
     And the client has authenticated for what the refusal names
-    When the client tries again to create a session with the agent
+    When the client creates a session with the agent
     Then the session is created
 
   @AHP-AUTH-014 @must

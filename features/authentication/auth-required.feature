@@ -3,8 +3,7 @@ Feature: auth/required names what is wanted in a way that a client can act on
   authenticate takes.
 
   Background:
-    Given a connected client
-    And client "A" watches the root
+    Given a client "A" that watches the root
 
   @AHP-AUTH-016 @must
   Scenario: auth/required is complete

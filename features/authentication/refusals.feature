@@ -3,7 +3,7 @@ Feature: A refused token is said to be refused, and does no harm
   bad one signs the user out.
 
   Background:
-    Given a connected client
+    Given a client "A" that watches nothing
 
   @AHP-AUTH-003 @must
   Scenario: A token for a resource that nobody advertised is refused
@@ -23,7 +23,7 @@ Feature: A refused token is said to be refused, and does no harm
 
   @AHP-AUTH-013 @must
   Scenario: A token that was refused is not sent back
-    Given the client was refused for a resource that nobody advertised
+    Given a token for a resource that nobody advertised has been refused
     When another client looks at the root
     Then the token is in nothing that the host has sent
 
@@ -31,6 +31,6 @@ Feature: A refused token is said to be refused, and does no harm
   Scenario: A refused push leaves an accepted token as it is
     Given an agent that requires a token, and a good one for it
     And the client has authenticated for the agent
-    And the client was refused for a resource that nobody advertised
+    And a token for a resource that nobody advertised has been refused
     When the client creates a session with the agent
     Then the session is created

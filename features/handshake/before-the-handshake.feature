@@ -33,21 +33,3 @@ Feature: Before the handshake nothing counts but a ping
     When client "N" requests ping
     Then the request succeeds with null
     And client "N" can still shake hands
-
-  @AHP-PING-001 @must
-  Scenario: A ping is answered with null
-    When client "A" requests ping
-    Then the request succeeds with null
-
-  @AHP-PING-003 @must
-  Scenario: A ping is answered for a client that follows nothing
-    Given a client "B" that watches nothing
-    When client "B" requests ping
-    Then the request succeeds with null
-
-  @AHP-PING-003 @must
-  Scenario: A ping is answered for a client that follows nothing any more
-    Given a client "B" that watches the session
-    And client "B" has unsubscribed from the session
-    When client "B" requests ping
-    Then the request succeeds with null

@@ -6,7 +6,8 @@ Feature: Channels named in the handshake are followed from the start
 
   @AHP-INIT-010 @must
   Scenario: The welcome brings one snapshot for each channel named
-    When a client "B" shakes hands naming the root, the session and the chat
+    Given a client "N" that has said nothing yet
+    When client "N" requests a handshake naming the root, the session and the chat
     Then there is one snapshot for each of them, and no other
 
   @AHP-INIT-011 @must

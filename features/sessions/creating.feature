@@ -3,19 +3,18 @@ Feature: A session comes into being at the URI that its client chose
   taken must be refused, and a name whose creation failed must stay free.
 
   Background:
-    Given a connected client
+    Given a client "A" that watches nothing
 
   @AHP-SESS-001 @must
   Scenario: A URI that is in use is refused
     Given a session with one chat
-    And the session has a title of its own
     When client "A" requests a new session at the URI of the session
     Then the request is refused with the code -32003
 
   @AHP-SESS-001 @must
   Scenario: The session that is there stays as it is
     Given a session with one chat
-    And the session has a title of its own
+    And client "A" has changed the session
     When client "A" requests a new session at the URI of the session
     Then the session keeps its title
 
@@ -41,7 +40,7 @@ Feature: A session comes into being at the URI that its client chose
   @AHP-SESS-003 @must
   Scenario: The session lives at the URI that the client chose
     When client "A" requests a new session
-    Then the request succeeds with null
+    Then the request succeeds
     And client "A" can subscribe to the new session
 
   @AHP-SESS-003 @must
@@ -66,6 +65,6 @@ Feature: A session comes into being at the URI that its client chose
 
   @AHP-SESS-016 @AHP-ACTC-012 @must
   Scenario: A client can create a session with itself as active client
-    Given a session whose creator became active with it
-    When client "A" subscribes to it
+    Given a session that client "A" created with a tool of its own
+    When another client looks at the session
     Then a fresh snapshot has client "A" active once, as it last said

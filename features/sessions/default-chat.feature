@@ -2,7 +2,7 @@ Feature: A ready session has a chat to talk in
   A client that opens a new session wants to show one input field, and needs to know where what is typed there goes.
 
   Background:
-    Given a connected client
+    Given a client "A" that watches nothing
     And a session that client "A" follows
 
   @AHP-CHAT-003 @must

@@ -29,7 +29,9 @@ Feature: A disposed session is gone
 
   @AHP-SESS-043 @must
   Scenario: The subscriptions of others end with the session
-    Given a client "B" that watches the session and the chat
+    Given client "A" watches the root
+    And a client "B" that watches the session and the chat
+    And the session is listed
     And client "A" has disposed of the session
     When client "A" dispatches to the disposed session and its chat
     Then client "B" receives nothing of the session and the chat

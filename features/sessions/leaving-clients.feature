@@ -14,9 +14,10 @@ Feature: The host takes clients off the list that have left
   @AHP-ACTC-011 @must
   Scenario: Others stay when one leaves
     Given client "A" is active with the tool "other"
-    When client "B" takes itself off the active clients
-    Then client "A" sees client "B" taken off
-    And a fresh snapshot has client "A" active once, as it last said
+    And client "B" has unsubscribed from the session
+    And client "A" has seen client "B" taken off
+    When another client looks at the session
+    Then a fresh snapshot has client "A" active once, as it last said
 
   @AHP-ACTC-005 @should @needs-disconnect
   Scenario: A client that does not come back is taken off

@@ -60,7 +60,6 @@ Feature: Who subscribed is told, and nobody else
     Given the session is listed
     And client "A" watches the root
     And a client "B" that watches the session
-    And client "A" has changed the session
-    And client "A" has been told of the change of the summary
-    When client "B" requests ping
-    Then client "B" receives nothing of the root
+    When client "A" changes the session
+    Then client "A" is told of the change of the summary
+    And client "B" receives nothing of the root

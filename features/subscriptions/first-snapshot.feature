@@ -2,7 +2,7 @@ Feature: The answer to a subscription is the state
   There is no second message to wait for: a client that has its answer can paint.
 
   Background:
-    Given a connected client
+    Given a client "A" that watches nothing
     And a session that nobody follows
 
   @AHP-SUB-001 @AHP-SUB-002 @must

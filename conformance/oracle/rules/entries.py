@@ -42,6 +42,8 @@ class Entries(Rule):
         self._ids: dict[str, set[str]] = {}
         self._chats: dict[str, set[str]] = {}
         self._named: dict[tuple[str, str], tuple[int, Any]] = {}
+        # Confirmations that were listed when their call was seen blocked already, with the frame that did it.
+        self._late: dict[tuple[str, str], tuple[int, Any]] = {}
 
     def envelope(self, envelope: Envelope) -> None:
         if envelope.kind != "session" or not envelope.accepted or not isinstance(envelope.before, dict):
@@ -77,8 +79,13 @@ class Entries(Rule):
                     "an open request gets a second entry under another id",
                     f"the id {other.get('id')}",
                 )
+        self._late.pop((envelope.channel, repr(entry.get("id"))), None)
         if entry.get("kind") == "toolConfirmation" and self._is_blocked(entry):
-            self._both(envelope.frame.n, envelope.channel, entry)
+            if member(entry.get("toolCall"), "status") == "auth-required":
+                self._both(envelope.frame.n, envelope.channel, entry)
+            else:
+                # The news of a wait that is over already; it has to be taken off again.
+                self._late[(envelope.channel, repr(entry.get("id")))] = (envelope.frame.n, entry)
         self._owner(envelope.message, entry, envelope.frame.n, envelope.channel)
         self._chat(envelope.channel, entry, envelope.frame.n)
 
@@ -105,6 +112,7 @@ class Entries(Rule):
     def _removed(self, envelope: Envelope, listed: list[dict[str, Any]]) -> None:
         kinds = {text(e.get("kind")) for e in listed}
         self.watch("AHP-INNEED-010")
+        self._late.pop((envelope.channel, repr(envelope.get("id"))), None)
         if "toolAuthentication" in kinds:
             self.watch("AHP-TOOLAUTH-065")
         gone = next((e for e in listed if e.get("id") == envelope.get("id")), None)
@@ -173,6 +181,8 @@ class Entries(Rule):
 
     def end(self) -> None:
         """A chat may be announced a moment after the first request in it, so the end decides."""
+        for (session, _), (frame, entry) in self._late.items() if self.tracker.settled else ():
+            self._both(frame, session, entry)
         for (session, chat), (frame, entry) in self._named.items():
             if not self.tracker.settled or not self._chats.get(session):
                 continue

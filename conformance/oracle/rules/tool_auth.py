@@ -12,13 +12,14 @@ from conformance.oracle.reading import (
     calls_in,
     chats_in,
     contributor_of,
+    dicts,
     entries_in,
     member,
     text,
 )
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import ChannelView, ConnectionView, Envelope, Request, Snapshot
-from conformance.protocol import FINAL_STATUSES
+from conformance.protocol import FINAL_STATUSES, needs_input
 
 from .entries import Subject, subject_of
 from .input_needed import still_listed
@@ -63,6 +64,8 @@ class ToolAuthentication(Rule):
         # Ids of the MCP servers that somebody stopped or switched off: that ends the wait of their calls too.
         self._stopped: set[str] = set()
         self._ids: dict[tuple[str, str], Subject] = {}
+        # Per chat: the serverSeq at which the catalogue of its session last stopped showing it in need of input.
+        self._calmed: dict[str, int] = {}
         self._last: dict[str, Snapshot] = {}
 
     def request(self, request: Request) -> None:
@@ -148,6 +151,8 @@ class ToolAuthentication(Rule):
 
     def _on_session(self, envelope: Envelope, seq: int) -> None:
         identity = text(envelope.get("id")) or ""
+        for chat in _waiting_chats(envelope.before) - _waiting_chats(envelope.after):
+            self._calmed[chat] = seq
         if envelope.type in _STOPS:
             self._stopped.add(identity)
         elif envelope.type == "session/inputNeededSet":
@@ -194,13 +199,20 @@ class ToolAuthentication(Rule):
             self._left_over(subject, block)
 
     def _has_entry(self, subject: Subject, block: Block) -> None:
-        """Chat and session may tell of a block in any order (AMB-17), so only one that is over is judged."""
+        """Chat and session may tell of a block in any order (AMB-17), so only one that is over is judged.
+
+        A session that is late is known by its catalogue: as long as the chat waits there, its entry may still come.
+        """
         first = min(block.challenged, default=None)
         if first is None:
             return
         if block.listed:
             self.watch("AHP-TOOLAUTH-022")
-        elif (block.resolved or block.over >= 0) and self._session_followed(subject[0], first):
+        elif (
+            (block.resolved or block.over >= 0)
+            and self._calmed.get(subject[0], -1) > (max(block.resolved) if block.resolved else block.over)
+            and self._session_followed(subject[0], first)
+        ):
             self.find(
                 "AHP-TOOLAUTH-022",
                 "a blocked call had no entry in its session",
@@ -220,11 +232,13 @@ class ToolAuthentication(Rule):
                 self._stray(subject, block, first, "no such call", "an entry names a call that was never blocked")
             return
         for seq, entry in block.listed.items():
-            # The challenge that the entry is about is the last one so far, or the next one.
-            before = max((s for s in block.challenged if s <= seq), default=None)
-            after = min((s for s in block.challenged if s > seq), default=None)
+            # An entry that is told late is about an earlier challenge; the last one is about the last challenge so
+            # far, or about the next one.
+            before = [s for s in sorted(block.challenged) if s <= seq]
+            after = [s for s in sorted(block.challenged) if s > seq][:1]
+            meant = before[-1:] if seq == max(block.listed) else before
             shown = without_nulls(member(member(entry, "toolCall"), "auth"))
-            auths = [without_nulls(block.challenged[s].get("auth")) for s in (before, after) if s is not None]
+            auths = [without_nulls(block.challenged[s].get("auth")) for s in meant + after]
             if auths and shown not in auths and block.shown < 0:
                 self._stray(subject, block, seq, shown, "an entry has another auth than the challenge of its call")
 
@@ -288,6 +302,16 @@ class ToolAuthentication(Rule):
 
     def _chat_followed(self, chat: str, since: int) -> bool:
         return any(self._followed(connection, view, since) for connection, view in self.tracker.views(chat))
+
+
+def _waiting_chats(session: Any) -> set[str]:
+    """The chats that need input, as the catalogue of a session has it."""
+    chats = dicts(member(session, "chats"))
+    return {
+        text(chat.get("resource")) or ""
+        for chat in chats
+        if isinstance(chat.get("status"), int) and needs_input(chat["status"])
+    }
 
 
 def _server_of(call: dict[str, Any]) -> str | None:
