@@ -165,6 +165,14 @@ def a_removed_entry_is_still_there(t: Trace) -> None:
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[entry("chatInput", "n")]))
 
 
+@convergence.bad(*HEARD, "AHP-INNEED-002")
+def an_empty_list_is_left_behind(t: Trace) -> None:
+    t.follow(chat=None)
+    t.envelope(SESSION, lists(entry("chatInput", "n")))
+    t.envelope(SESSION, unlists("n"))
+    t.subscribe(SESSION, calm_session(status=8, inputNeeded=[]))
+
+
 @convergence.bad(*HEARD, "AHP-INNEED-001", "AHP-INNEED-002")
 def a_removal_takes_the_whole_list(t: Trace) -> None:
     t.follow(chat=None)

@@ -204,6 +204,20 @@ def a_chat_is_announced_a_moment_after_its_first_request(t: Trace) -> None:
     t.envelope(SESSION, {"type": "session/chatAdded", "summary": new})
 
 
+@entries.good("AHP-TOOLAUTH-024", "AHP-TOOLAUTH-037")
+def a_confirmation_is_told_when_the_block_has_begun(t: Trace) -> None:
+    """AMB-17: a session may be late with all that it repeats, as long as it ends up right."""
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, begins())
+    t.envelope(CHAT, ready(confirmed=False))
+    t.echo(CHAT, CONFIRMED)
+    t.envelope(CHAT, about("AuthRequired", auth=a_call("auth-required")["auth"]))
+    t.envelope(SESSION, lists(confirmation("ask")))
+    t.envelope(SESSION, unlists("ask"))
+    t.envelope(SESSION, lists(auth_entry("need-1")))
+    t.unblocked()
+
+
 @entries.good("AHP-TOOLAUTH-024")
 def a_confirmation_goes_a_moment_after_the_block_began(t: Trace) -> None:
     """AMB-17: chat and session may tell in any order."""

@@ -120,8 +120,8 @@ def a_server_in_a_plugin_waits_without_saying_for_what(t: Trace) -> None:
 
 
 @shapes.bad("AHP-INNEED-002", "AHP-SUB-003")
-def an_empty_list_is_left_behind(t: Trace) -> None:
-    session_of(t, inputNeeded=[])
+def a_list_of_needs_that_is_none(t: Trace) -> None:
+    session_of(t, inputNeeded={})
 
 
 @shapes.bad("AHP-INPUT-029", "AHP-SUB-003")

@@ -45,6 +45,11 @@ def challenge(**members: JSON) -> JSON:
     return about("AuthRequired", auth={**auth(), **members})
 
 
+def shows(status: int) -> JSON:
+    """The session repeats the status of its chat."""
+    return {"type": "session/chatUpdated", "chat": CHAT, "changes": {"status": status}}
+
+
 # -- pairing ------------------------------------------------------------------------------------------
 
 
@@ -52,14 +57,18 @@ def challenge(**members: JSON) -> JSON:
 def the_session_never_hears_of_it(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.blocked(entry=None)
+    t.envelope(SESSION, shows(24))
     t.unblocked(entry=None)
+    t.envelope(SESSION, shows(8))
 
 
 @blocks.bad("AHP-TOOLAUTH-022")
 def the_turn_is_cancelled_and_the_session_never_heard(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.blocked(entry=None)
+    t.envelope(SESSION, shows(24))
     t.echo(CHAT, ends("Cancelled"))
+    t.envelope(SESSION, shows(1))
 
 
 @blocks.bad("AHP-TOOLAUTH-064")
@@ -186,10 +195,34 @@ def the_entry_comes_ahead_of_the_challenge(t: Trace) -> None:
     t.unblocked()
 
 
+@blocks.good("AHP-TOOLAUTH-022", "AHP-TOOLAUTH-064")
+def the_entries_of_two_challenges_come_after_both(t: Trace) -> None:
+    """AMB-17: a session may be late with all that it repeats, as long as it ends up right."""
+    t.follow(chat=working_chat())
+    t.blocked(entry=None)
+    push(t)
+    t.envelope(CHAT, RESOLVED)
+    t.envelope(CHAT, challenge(requiredScopes=["more"]))
+    t.envelope(SESSION, lists(auth_entry()))
+    t.envelope(SESSION, unlists("need-1"))
+    more = {**a_call("auth-required"), "auth": {**auth(), "requiredScopes": ["more"]}}
+    t.envelope(SESSION, lists(auth_entry("again", toolCall=more)))
+    t.unblocked(entry="again")
+
+
 @blocks.good()
 def the_entry_has_not_come_yet(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.blocked(entry=None)
+
+
+@blocks.good()
+def a_session_that_is_late_with_the_whole_block(t: Trace) -> None:
+    """AMB-17: the block is over, but the session has not come to tell of it yet."""
+    t.follow(chat=working_chat())
+    t.blocked(entry=None)
+    t.unblocked(entry=None)
+    t.envelope(SESSION, shows(24))
 
 
 @blocks.good()

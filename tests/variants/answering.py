@@ -54,19 +54,24 @@ class OtherCodes(VariantHost):
         ("authenticate", -32007): -32603,
         ("authenticate", -32602): -32008,
         ("initialize", -32602): -32600,
-        ("subscribe", -32602): -32008,
+        ("subscribe", -32602): -32008,  # a channel that is not there
         ("createChat", -32602): -32010,
     }
 
     def answer(self, peer: Peer, message: JSON) -> None:
         error = message.get("error")
         if error is not None:
-            code = self._CODES.get((self.method_of(peer, message) or "", error["code"]), error["code"])
+            missing = isinstance(self.params_of(peer, message).get("channel"), str)
+            known = (self.method_of(peer, message) or "", error["code"])
+            code = self._CODES.get(known, error["code"]) if missing else error["code"]
             error = {**error, "code": code, "message": f"[{code}] no\nway"}
             if code != -32007:
                 error.pop("data", None)
             message = {**message, "error": error}
         super().answer(peer, message)
+
+    def close(self, peer: Peer, code: int) -> None:
+        super().close(peer, {1002: 1008}.get(code, code))
 
 
 class GarbageEndsTheConnection(VariantHost):
@@ -81,7 +86,7 @@ class SameVersionAgain(VariantHost):
     def answer(self, peer: Peer, message: JSON) -> None:
         again = self.method_of(peer, message) == "initialize" and peer.version is not None and "error" in message
         if again:
-            result = {"protocolVersion": peer.version, "serverSeq": self.seq, "snapshots": []}
+            result: JSON = {"protocolVersion": peer.version, "serverSeq": self.seq, "snapshots": []}
             message = {"jsonrpc": "2.0", "id": message["id"], "result": result}
         super().answer(peer, message)
 
@@ -130,9 +135,6 @@ class EchoesWithoutSubscription(VariantHost):
         self._speaker = peer
         super().received(peer, message)
 
-    def _receivers(self, channel: Channel) -> list[Peer]:
-        return super()._receivers(channel)
-
     def deliver(self, channel: Channel, entry: Logged) -> None:
         super().deliver(channel, entry)
         speaker = self._speaker
@@ -157,7 +159,7 @@ class ExtraMembers(VariantHost):
     """Members that nobody knows, and _meta, wherever there is an object."""
 
     def answer(self, peer: Peer, message: JSON) -> None:
-        if isinstance(message.get("result"), dict):
+        if message.get("result"):  # null and {} are said to be just that
             message = {**message, "result": self._richer(message["result"])}
         if "error" in message:
             error = message["error"]
@@ -222,6 +224,7 @@ ANSWERING: Final = (
         "Refusals have other codes and texts where none is fixed, and no data but with -32007.",
         "A-02, A-04, A-08, A-18, AMB-24: any error.",
         OtherCodes,
+        withholds=("handshake/negotiation/",),
     ),
     Variant(
         "garbage-ends-the-connection",

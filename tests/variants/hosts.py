@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from conformance.catalogue import Catalogue
@@ -42,10 +42,12 @@ class VariantHost(ReferenceHost):
 
     def method_of(self, peer: Peer, message: JSON) -> str | None:
         """The method of the request that a response answers."""
-        return self.asked.get((peer, message.get("id")), {}).get("method")
+        method = self.asked.get((peer, message.get("id")), {}).get("method")
+        return method if isinstance(method, str) else None
 
     def params_of(self, peer: Peer, message: JSON) -> JSON:
-        return self.asked.get((peer, message.get("id")), {}).get("params") or {}
+        params = self.asked.get((peer, message.get("id")), {}).get("params")
+        return params if isinstance(params, dict) else {}
 
     @property
     def asked(self) -> dict[tuple[Peer, JSON], JSON]:
@@ -65,15 +67,14 @@ class Variant:
     """Another way to be right.
 
     name: kebab case. doc: what the host does. allowed: the sentence or the ambiguity that lets it. ways: the host
-    with that way. withholds: the reasons that its scenarios may have for being not applicable or inconclusive beyond
-    those of the reference host.
+    with that way. withholds: where ids of scenarios begin that ask for something optional which the host lacks.
     """
 
     name: str
     doc: str
     allowed: str
     ways: type[VariantHost]
-    withholds: frozenset[str] = field(default=frozenset())
+    withholds: tuple[str, ...] = ()
 
 
 def host_of(variants: Sequence[Variant], *, grace: float) -> ReferenceHost:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.host import guarded, mirror
-from conformance.host.channels import Channel, Chat, Session
+from conformance.host.channels import Channel, Chat, Session, summary_of
 from conformance.host.core import ROOT
-from conformance.host.methods import summary_of
 from conformance.host.peers import Peer
 
 from .hosts import Variant, VariantHost
@@ -121,6 +120,57 @@ class BornRead(VariantHost):
         if not callable(action) and action["type"] == "session/ready":
             for version, state in channel.folds.items():
                 channel.folds[version] = {**state, "status": state["status"] | 32}
+
+
+class UnreadWithoutAWord(VariantHost):
+    """A new turn makes its session unread in snapshots and summaries; no action says so."""
+
+    def act(self, channel: Channel, action: Any, origin: JSON | None = None) -> None:
+        if origin is None and not callable(action) and action["type"] == "session/isReadChanged":
+            assert isinstance(channel, Session)
+            for version, state in channel.folds.items():
+                channel.folds[version] = {**state, "status": state["status"] & ~32}
+            mirror.refresh(self, channel)
+        else:
+            super().act(channel, action, origin)
+
+
+class EmptyLists(VariantHost):
+    """Lists without an entry are there, and empty."""
+
+    def act(self, channel: Channel, action: Any, origin: JSON | None = None) -> None:
+        if not callable(action) and action["type"] == "session/ready" and isinstance(channel, Session):
+            for version, state in channel.folds.items():
+                channel.folds[version] = {"inputNeeded": [], "customizations": [], "changesets": [], **state}
+            for chat in channel.chats.values():
+                for version, state in chat.folds.items():
+                    chat.folds[version] = {"queuedMessages": [], **state}
+        super().act(channel, action, origin)
+
+
+class Bare(VariantHost):
+    """Nothing that is optional: no server info, no number of sessions, no origin of chats."""
+
+    def answer(self, peer: Peer, message: JSON) -> None:
+        if self.method_of(peer, message) == "initialize" and "result" in message:
+            result = {name: value for name, value in message["result"].items() if name != "serverInfo"}
+            message = {**message, "result": result}
+        super().answer(peer, message)
+
+    def _root_state(self) -> JSON:
+        return {name: value for name, value in super()._root_state().items() if name != "activeSessions"}
+
+    def act(self, channel: Channel, action: Any, origin: JSON | None = None) -> None:
+        if not callable(action) and action["type"] == "root/activeSessionsChanged":
+            return
+        if not callable(action) and action["type"] == "session/ready" and isinstance(channel, Session):
+            for chat in channel.chats.values():
+                for version, state in chat.folds.items():
+                    chat.folds[version] = {name: value for name, value in state.items() if name != "origin"}
+            for version, state in channel.folds.items():
+                chats = [{name: value for name, value in c.items() if name != "origin"} for c in state["chats"]]
+                channel.folds[version] = {**state, "chats": chats}
+        super().act(channel, action, origin)
 
 
 class OwnIds(VariantHost):
@@ -241,11 +291,6 @@ class ClientsChooseTheDefaultChat(VariantHost):
         super().received(peer, message)
 
 
-class LongGrace(VariantHost):
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **{**more, "grace": 60.0})
-
-
 LIVING: Final = (
     Variant(
         "creating-first",
@@ -264,6 +309,24 @@ LIVING: Final = (
         "A new session is read by the client that made it: the status is 33.",
         "The flags of a new session are not said.",
         BornRead,
+    ),
+    Variant(
+        "unread-without-a-word",
+        "A new turn makes its session unread in snapshots and summaries, and no action says so.",
+        "A-14: only the fold of the chat clears the flag.",
+        UnreadWithoutAWord,
+    ),
+    Variant(
+        "empty-lists",
+        "Lists that have no entry yet are there and empty.",
+        "inputNeeded, customizations, changesets and queuedMessages are optional; an empty list says the same.",
+        EmptyLists,
+    ),
+    Variant(
+        "bare",
+        "Server info, the number of sessions and the origin of chats are left out.",
+        "They are optional.",
+        Bare,
     ),
     Variant(
         "own-ids",
@@ -294,21 +357,21 @@ LIVING: Final = (
         "createChat and disposeChat are unknown, and no agent claims several chats.",
         "capabilities.multipleChats is optional; AMB-02 for disposeChat.",
         OneChatEach,
-        withholds=frozenset({"precondition-failed", "not-claimed"}),
+        withholds=("input-needed/several-chats/", "sessions/status/"),
     ),
     Variant(
         "shared-agent-tokens",
         "An agent's token that one client pushed serves all clients.",
         "A-20: nobody has to stay unauthenticated.",
         SharedAgentTokens,
-        withholds=frozenset({"precondition-failed", "not-claimed"}),
+        withholds=("authentication/",),
     ),
     Variant(
         "no-agent-needs-a-token",
         "No agent has protected resources.",
         "protectedResources is optional.",
         NoAgentNeedsAToken,
-        withholds=frozenset({"precondition-failed", "not-claimed"}),
+        withholds=("authentication/",),
     ),
     Variant(
         "clients-choose-the-default-chat",
