@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from conformance.host import VERSIONS_SUPPORTED, HostServer, ReferenceHost
@@ -15,13 +16,19 @@ if TYPE_CHECKING:
     from conformance.host.faults import Fault
 
 
-def reference_host(*, versions: Sequence[str] = (), faults: Sequence[str] = (), grace: float = 5.0) -> ReferenceHost:
+def reference_host(
+    *,
+    versions: Sequence[str] = (),
+    faults: Sequence[str] = (),
+    grace: float = 5.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> ReferenceHost:
     """A reference host by names. Raises :class:`TargetError` for a version or a fault that it does not have."""
     chosen = [_fault(name) for name in faults]
     for version in versions:
         if version not in VERSIONS_SUPPORTED:
             raise TargetError(f"the reference host does not speak {version}; it speaks {', '.join(VERSIONS_SUPPORTED)}")
-    return ReferenceHost(versions=tuple(versions) or VERSIONS_SUPPORTED, faults=chosen, grace=grace)
+    return ReferenceHost(versions=tuple(versions) or VERSIONS_SUPPORTED, faults=chosen, grace=grace, clock=clock)
 
 
 def _fault(name: str) -> Fault:
@@ -37,8 +44,7 @@ class ReferenceDriver(BaseDriver):
     """Starts the reference host in this process. ``faults`` names the ways in which it misbehaves."""
 
     name = "reference"
-    # Seconds. Long enough for a client to come back in, short enough for a scenario to see the end of it.
-    grace = 0.5
+    grace = 5.0
 
     def __init__(self, *, versions: Sequence[str] = (), faults: Sequence[str] = (), timeout: float = 10.0) -> None:
         self._versions = tuple(versions)
@@ -46,13 +52,26 @@ class ReferenceDriver(BaseDriver):
         self._timeout = timeout
         self._server: HostServer | None = None
         self._url = ""
+        self._skipped = 0.0
+
+    def clock(self) -> float:
+        """The seconds that the host counts in."""
+        return time.monotonic() + self._skipped
+
+    def skip(self, seconds: float) -> None:
+        """Let that much time pass for the host at once."""
+        self._skipped += seconds
+        if self._server is not None:
+            self._server.wake()
 
     @property
     def endpoint(self) -> str:
         return self._url or "reference"
 
     def start(self) -> None:
-        self._server = HostServer(reference_host(versions=self._versions, faults=self._faults, grace=self.grace))
+        self._server = HostServer(
+            reference_host(versions=self._versions, faults=self._faults, grace=self.grace, clock=self.clock)
+        )
         try:
             self._url = self._server.start()
         except OSError as error:

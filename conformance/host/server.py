@@ -82,6 +82,12 @@ class HostServer:
         thread.join()
         self._url = None
 
+    def wake(self) -> None:
+        """Have the host look at its clock: somebody has moved it."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._tick)
+
     def run_forever(self, announce: Callable[[str], None] = lambda url: print(f"ready {url}", flush=True)) -> None:
         """Serve on the present thread until SIGINT or SIGTERM; prints `ready URL` unless told otherwise.
 

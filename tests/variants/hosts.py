@@ -77,10 +77,10 @@ class Variant:
     withholds: tuple[str, ...] = ()
 
 
-def host_of(variants: Sequence[Variant], *, grace: float) -> ReferenceHost:
+def host_of(variants: Sequence[Variant], *, grace: float, clock: Callable[[], float]) -> ReferenceHost:
     """One host with the ways of all the variants."""
     made = type("Composed", tuple(variant.ways for variant in variants), {})
-    host: ReferenceHost = made(grace=grace)
+    host: ReferenceHost = made(grace=grace, clock=clock)
     return host
 
 
@@ -94,7 +94,7 @@ class VariantDriver(ReferenceDriver):
         self._variants = variants
 
     def start(self) -> None:
-        self._server = HostServer(host_of(self._variants, grace=self.grace))
+        self._server = HostServer(host_of(self._variants, grace=self.grace, clock=self.clock))
         self._url = self._server.start()
 
 
@@ -112,4 +112,4 @@ def record_of(variants: Sequence[Variant], version: str, catalogue: Catalogue, *
 
 
 PATIENCE = 2.0
-"""Seconds; above the grace period of the host, and only spent where something does not come."""
+"""Seconds; only spent where something does not come."""
