@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from conformance.client import Broken
@@ -56,6 +57,18 @@ def expect_rejected(echo: Envelope) -> None:
         seen=echo.message,
         frame=echo.frame.n,
     )
+
+
+def expect_no_origin(envelopes: Iterable[Envelope]) -> None:
+    """What the host says by itself names no client."""
+    for envelope in envelopes:
+        expect(
+            envelope.origin is None,
+            f"{envelope.type} names an origin",
+            expected="no origin",
+            seen=envelope.message,
+            frame=envelope.frame.n,
+        )
 
 
 def activity(state: JSON) -> int:

@@ -9,7 +9,7 @@ from pytest_bdd import given, parsers, then
 from conformance.client import Unreached
 from conformance.protocol import needs_input
 from conformance.protocol.status import IS_ARCHIVED, IS_READ
-from scenarios.expect import expect, expect_equal
+from scenarios.expect import expect, expect_equal, expect_no_origin
 from scenarios.needs_listed import about, listed_in
 from scenarios.needs_provoked import RUNNING, Need, current, needs, obj
 from scenarios.world import World
@@ -102,14 +102,7 @@ def has_archived(world: World, name: str) -> None:
 @then("no entry was set or removed in the name of a client")
 def no_origin(world: World) -> None:
     for kind in ("session/inputNeededSet", "session/inputNeededRemoved"):
-        for envelope in world.a.envelopes(world.session, kind):
-            expect(
-                envelope.origin is None,
-                f"{kind} names an origin",
-                expected="no origin",
-                seen=envelope.message,
-                frame=envelope.frame.n,
-            )
+        expect_no_origin(world.a.envelopes(world.session, kind))
 
 
 @then("no entry has handed out a call before it ran")

@@ -10,7 +10,7 @@ from conformance.client import Unreached
 from conformance.protocol import ROOT_URI
 from scenarios.blocked_calls import fresh_call
 from scenarios.entries import for_call
-from scenarios.expect import activity, expect, expect_equal
+from scenarios.expect import activity, expect, expect_equal, expect_no_origin
 from scenarios.sessions import ACTIVITIES
 from scenarios.world import HELD, World, calls_in
 
@@ -107,14 +107,7 @@ def customizations_in(state: Any) -> list[Any]:
 @then("neither the challenge nor its resolution names a client as origin")
 def no_origin(world: World) -> None:
     for kind in ("chat/toolCallAuthRequired", "chat/toolCallAuthResolved"):
-        for envelope in world.a.envelopes(world.chat, kind):
-            expect(
-                envelope.origin is None,
-                f"{kind} names an origin",
-                expected="no origin",
-                seen=envelope.message,
-                frame=envelope.frame.n,
-            )
+        expect_no_origin(world.a.envelopes(world.chat, kind))
 
 
 @then("it finds no toolConfirmation entry for the call")
