@@ -84,6 +84,26 @@ def test_every_dispute_of_a_judged_obligation_is_explained(catalogue: Catalogue)
     assert headings <= {d for o in catalogue for d in o.dispute}
 
 
+def test_findings_give_the_levels_of_the_catalogue(catalogue: Catalogue) -> None:
+    rows = re.findall(
+        r"^\| (AHP-[^|]+) \| ([^|]+) \|", (ROOT / "docs" / "findings.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert rows
+    for ids, level in rows:
+        for id_ in ids.split(", "):
+            obligation = catalogue[id_.strip()]
+            assert level.strip() == obligation.level + ("" if obligation.decides else ", derived"), id_
+
+
+def test_the_faults_that_the_docs_name_exist() -> None:
+    from conformance.host.faults import FAULTS
+
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"--fault ([a-z][a-z-]+)", page.read_text("utf-8"))}
+    assert named
+    assert named <= FAULTS.keys()
+
+
 def test_tiers_contain_each_other_and_demand_the_pairing(catalogue: Catalogue) -> None:
     everything = {o.id for o in catalogue}
     sizes = [len(required(catalogue, tier, "0.6.0", everything)) for tier in TIERS]
