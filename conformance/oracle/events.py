@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from conformance.wire.frames import Frame
 
@@ -11,7 +12,7 @@ from .reading import JSON
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of the suite: ``id``, ``method`` and ``params`` as sent."""
+    """A request of the suite, or of the host: ``id``, ``method`` and ``params`` as sent."""
 
     conn: str
     id: int | str
@@ -110,11 +111,21 @@ class Notification:
 
 
 class Listener:
-    """What a rule may hear. Every method does nothing by default."""
+    """What a rule may hear. Every method does nothing by default.
+
+    ``request`` and ``reply`` are of what the suite asks; ``host_request`` and ``client_reply`` of what the host asks.
+
+    ``hears``: the action types whose envelopes it wants; None for all. Most envelopes concern few rules, and what a
+    rule is not told of costs nothing.
+    """
+
+    hears: ClassVar[frozenset[str] | None] = None
 
     def frame(self, frame: Frame) -> None: ...
     def request(self, request: Request) -> None: ...
     def reply(self, reply: Reply) -> None: ...
+    def host_request(self, request: Request) -> None: ...
+    def client_reply(self, reply: Reply) -> None: ...
     def dispatch(self, dispatch: Dispatch) -> None: ...
     def envelope(self, envelope: Envelope) -> None: ...
     def snapshot(self, snapshot: Snapshot) -> None: ...

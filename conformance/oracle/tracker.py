@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.protocol import BASELINE, REDUCERS, ROOT_URI, is_version, kind_of, kind_of_state, reduce, rules_for
+from conformance.protocol import (
+    ACTIONS,
+    BASELINE,
+    REDUCERS,
+    ROOT_URI,
+    is_version,
+    kind_of,
+    kind_of_state,
+    reduce,
+    rules_for,
+)
 from conformance.wire.frames import Frame
 
 from .events import Dispatch, Envelope, Listener, Notification, Reply, Request, Snapshot
@@ -31,7 +41,7 @@ __all__ = [
 ]
 
 
-_EVENTS = ("frame", "request", "reply", "dispatch", "envelope", "snapshot", "notification")
+_EVENTS = ("frame", "request", "reply", "host_request", "client_reply", "dispatch", "snapshot", "notification")
 
 
 class Tracker:
@@ -46,12 +56,17 @@ class Tracker:
         self._lives: dict[str, int] = {}
         # Who hears of what: a listener is called for those events alone that it has a method of its own for.
         self._hooks: dict[str, list[Callable[[Any], None]]] = {name: [] for name in _EVENTS}
+        self._envelope_listeners: list[Listener] = []
+        self._envelope_hooks: dict[str, list[Callable[[Envelope], None]]] = {}
         self._endings: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
         for name, hooks in self._hooks.items():
             if getattr(type(listener), name) is not getattr(Listener, name):
                 hooks.append(getattr(listener, name))
+        if type(listener).envelope is not Listener.envelope:
+            self._envelope_listeners.append(listener)
+            self._envelope_hooks.clear()
         self._endings.append(listener)
 
     def connection(self, name: str) -> ConnectionView:
@@ -87,6 +102,9 @@ class Tracker:
 
     def _outgoing(self, view: ConnectionView, frame: Frame, message: dict[str, JSON]) -> None:
         method, params = message.get("method"), message.get("params")
+        if method is None:
+            self._client_reply(view, frame, message)
+            return
         if not isinstance(method, str):
             return
         params = params if isinstance(params, dict) else {}
@@ -133,7 +151,10 @@ class Tracker:
             self._reply(view, frame, message)
             return
         params = message.get("params")
-        if not isinstance(method, str) or not isinstance(params, dict) or "id" in message:
+        if not isinstance(method, str) or not isinstance(params, dict):
+            return
+        if "id" in message:
+            self._host_request(view, frame, message, method)
             return
         if method == "action":
             self._envelope(view, frame, params, replayed=False)
@@ -142,6 +163,18 @@ class Tracker:
             self._gone(text(params.get("session")), view)
         notification = Notification(view.name, method, params, frame)
         self._tell("notification", notification)
+
+    def _host_request(self, view: ConnectionView, frame: Frame, message: dict[str, JSON], method: str) -> None:
+        identity = id_of(message)
+        if identity is not None:
+            request = Request(view.name, identity, method, message.get("params"), frame)
+            view.host_requests[identity] = request
+            self._tell("host_request", request)
+
+    def _client_reply(self, view: ConnectionView, frame: Frame, message: dict[str, JSON]) -> None:
+        identity = id_of(message)
+        request = view.host_requests.pop(identity, None) if identity is not None else None
+        self._tell("client_reply", Reply(view.name, request, message.get("result"), message.get("error"), frame))
 
     def _reply(self, view: ConnectionView, frame: Frame, message: dict[str, JSON]) -> None:
         identity = id_of(message)
@@ -294,7 +327,7 @@ class Tracker:
             before,
             after,
         )
-        self._tell("envelope", envelope)
+        self._tell_envelope(envelope)
 
     def _fold(self, view: ConnectionView, known: ChannelView, seq: int, action: JSON) -> JSON:
         """Fold what is numbered above the position of a view; the new state."""
@@ -305,6 +338,17 @@ class Tracker:
             if kind == "session":
                 self._learn_chats(known.state)
         return known.state
+
+    def _tell_envelope(self, envelope: Envelope) -> None:
+        hooks = self._envelope_hooks.get(envelope.type)
+        if hooks is None:
+            listeners = self._envelope_listeners
+            hooks = [each.envelope for each in listeners if each.hears is None or envelope.type in each.hears]
+            if envelope.type in ACTIONS or not envelope.type:
+                # A host may invent any number of types.
+                self._envelope_hooks[envelope.type] = hooks
+        for hook in hooks:
+            hook(envelope)
 
     def _tell(self, name: str, event: Any) -> None:
         for hook in self._hooks[name]:

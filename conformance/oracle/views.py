@@ -71,7 +71,9 @@ class ConnectionView:
     asked: dict[str, int] = field(default_factory=dict)
     # Channels that were left, with the number of the frame that said so.
     left: dict[str, int] = field(default_factory=dict)
+    # What was asked and not yet answered, by the suite and by the host.
     requests: dict[int | str, Request] = field(default_factory=dict)
+    host_requests: dict[int | str, Request] = field(default_factory=dict)
     # Accepted envelopes by channel: what came before a snapshot and is numbered above it still counts.
     log: dict[str, list[tuple[int, JSON]]] = field(default_factory=dict)
     # The highest number that the host told on this connection.

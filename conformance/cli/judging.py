@@ -1,30 +1,19 @@
-"""The command line. Everything that costs time to import is imported by the command that needs it."""
+"""``run``: judge a live host."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from conformance import __version__
+from .app import ERROR, USAGE, app, stop
 
 if TYPE_CHECKING:
     from conformance.drivers import Driver
     from conformance.running.settings import Settings
-
-USAGE, ERROR = 2, 4
-
-app = typer.Typer(
-    name="ahp-conformance",
-    help="Judges hosts of the Agent Host Protocol from the outside.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
 
 
 class TokenPlace(StrEnum):
@@ -49,34 +38,6 @@ class LevelName(StrEnum):
     must = "must"
     should = "should"
     may = "may"
-
-
-class ReportFormat(StrEnum):
-    """What a stored run can be rendered as."""
-
-    text = "text"
-    junit = "junit"
-
-
-def _stop(message: str, code: int) -> NoReturn:
-    """End with one clear line on standard error."""
-    typer.echo(f"ahp-conformance: {message}", err=True)
-    raise typer.Exit(code)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"ahp-conformance {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main_options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Judges hosts of the Agent Host Protocol from the outside."""
 
 
 @app.command()
@@ -117,7 +78,7 @@ def run(
     from conformance.running.settings import OFFERS, Settings
 
     if protocol is not None and protocol not in OFFERS:
-        _stop(
+        stop(
             f"--protocol {protocol} is not a version that can be judged; choose one of {', '.join(OFFERS)}",
             USAGE,
         )
@@ -146,14 +107,14 @@ def _run(settings: Settings, out: Path | None, tier: str | None, workers: int, *
         try:
             make_directory(place)
         except ReportError as error:
-            _stop(str(error), USAGE)
+            stop(str(error), USAGE)
         settings = replace(settings, out=str(place))
         try:
             return _judged(driver, settings, place, tier, workers, strict=strict, quiet=quiet)
         except RunProblem as problem:
             if out is None:
                 place.rmdir()
-            _stop(str(problem), problem.code)
+            stop(str(problem), problem.code)
     finally:
         driver.stop()
 
@@ -201,7 +162,7 @@ def _judged(
         write_record(record, place / "run.json")
         write_junit(record, place / "junit.xml")
     except ReportError as error:
-        _stop(str(error), ERROR)
+        stop(str(error), ERROR)
     terminal.finish(record, place=str(place))
     return EXIT_CODES[record["verdict"]]
 
@@ -220,14 +181,14 @@ def _started(settings: Settings) -> Driver:
             timeout=settings.patience,
         )
     except TargetError as error:
-        _stop(str(error), USAGE)
+        stop(str(error), USAGE)
     try:
         driver.start()
     except (BadUrl, TargetError) as error:
-        _stop(str(error), USAGE)
+        stop(str(error), USAGE)
     except (DriverError, ConnectError, OSError) as error:
         driver.stop()
-        _stop(str(error), ERROR)
+        stop(str(error), ERROR)
     return driver
 
 
@@ -242,67 +203,3 @@ def _rerun_prefix(settings: Settings) -> str:
     for fault in settings.faults:
         words += ["--fault", fault]
     return shlex.join(words)
-
-
-@app.command()
-def host(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
-    protocol: Annotated[list[str] | None, typer.Option(help="A version that it speaks; may be repeated.")] = None,
-    fault: Annotated[list[str] | None, typer.Option(help="A way in which it misbehaves; may be repeated.")] = None,
-    list_faults: Annotated[
-        bool, typer.Option("--list-faults", help="Show the faults with the obligations they break.")
-    ] = False,
-) -> None:
-    """Run the reference host on loopback until it is ended; the first line says where it listens."""
-    from conformance.drivers import TargetError
-    from conformance.drivers.reference import reference_host
-    from conformance.host import HostServer
-    from conformance.host.faults import FAULTS
-
-    if list_faults:
-        for each in FAULTS.values():
-            typer.echo(f"{each.name}  {each.obligation}  {each.doc}")
-        return
-    try:
-        server = HostServer(reference_host(versions=tuple(protocol or ()), faults=tuple(fault or ())), port)
-    except TargetError as error:
-        _stop(str(error), USAGE)
-    try:
-        server.run_forever(lambda url: typer.echo(f"ready {url}"))
-    except OSError as error:
-        _stop(f"cannot listen on port {port}: {error.strerror or error}; choose another one with --port", ERROR)
-
-
-@app.command()
-def report(
-    record: Annotated[Path, typer.Argument(metavar="RUN.json", help="The record that run has written.")],
-    format: Annotated[ReportFormat, typer.Option("--format", help="What to make of it.")] = ReportFormat.text,
-    out: Annotated[Path | None, typer.Option(help="The file to write; text goes to the terminal.")] = None,
-) -> None:
-    """Render a stored run."""
-    from conformance.reporting.atomic import ReportError
-    from conformance.reporting.json_report import read_record
-    from conformance.reporting.junit import write_junit
-    from conformance.reporting.live import console_for
-    from conformance.reporting.terminal import print_report
-
-    try:
-        stored = read_record(record)
-        if format is ReportFormat.junit:
-            if out is None:
-                _stop("--format junit needs --out FILE", USAGE)
-            write_junit(stored, out)
-        elif out is None:
-            print_report(stored, console_for(sys.stdout), place=str(record.parent))
-        else:
-            with out.open("w", encoding="utf-8") as stream:
-                print_report(stored, console_for(stream), place=str(record.parent))
-    except ReportError as error:
-        _stop(str(error), USAGE)
-    except OSError as error:
-        _stop(f"{out}: {error.strerror or error}", USAGE)
-
-
-def main() -> None:
-    """The entry point of the command ``ahp-conformance``."""
-    app()
