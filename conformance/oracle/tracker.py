@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-_EVENTS = ("frame", "request", "reply", "host_request", "client_reply", "dispatch", "snapshot", "notification")
+_EVENTS = ("frame", "request", "reply", "host_request", "client_reply", "dispatch", "snapshot", "notification", "gone")
 
 
 class Tracker:
@@ -291,6 +291,8 @@ class Tracker:
             for connection in connections:
                 if uri in connection.channels:
                     connection.channels[uri].live = False
+            if not any(view.live for _, view in self.views(uri)):
+                self._tell("gone", uri)
 
     def _see(self, view: ConnectionView, number: JSON) -> None:
         view.seen = max(view.seen, whole(number) or -1)

@@ -1,0 +1,33 @@
+"""Remembering no more than a bounded number of things, so that a log of any length is judged in constant memory."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+LIMIT = 4096
+"""How far back a rule looks for ids: far more than a scenario has, and little for a log of millions of frames."""
+
+
+class Bounded(dict[K, V]):
+    """A dict that forgets its oldest entries beyond ``limit``. Setting a key anew makes it the youngest."""
+
+    __slots__ = ("limit",)
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        super().__init__()
+        self.limit = limit
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.pop(key, None)
+        super().__setitem__(key, value)
+        if len(self) > self.limit:
+            del self[next(iter(self))]
+
+    def setdefault(self, key: K, default: V) -> V:
+        """The value of ``key``, which becomes ``default`` when there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
