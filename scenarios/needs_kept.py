@@ -86,7 +86,7 @@ def _flags(state: JSON) -> dict[str, bool]:
 def _at_once(world: World, name: str) -> tuple[JSON, JSON]:
     """The client's fold of the session as of a fresh snapshot, and that snapshot."""
     fresh = world.fresh(world.session)
-    taken = next(s for s in reversed(world.stage.oracle.tracker.snapshots) if s.channel == world.session)
+    taken = world.stage.oracle.tracker.latest[world.session]
     client = world.client(name)
     client.fence()
     if taken.from_seq is None:

@@ -59,6 +59,8 @@ class Envelope:
     conn: str
     channel: str
     kind: str | None
+    # The type of the action; empty when it has none.
+    type: str
     action: JSON
     seq: JSON
     origin: JSON
@@ -68,11 +70,6 @@ class Envelope:
     replayed: bool
     before: JSON
     after: JSON
-
-    @property
-    def type(self) -> str:
-        value = self.action.get("type") if isinstance(self.action, dict) else None
-        return value if isinstance(value, str) else ""
 
     @property
     def accepted(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.wire.frames import Frame
 
@@ -44,6 +44,11 @@ class Oracle:
     @property
     def findings(self) -> Sequence[Finding]:
         return self._book.findings
+
+    @property
+    def dropped(self) -> Mapping[tuple[str, tuple[str, ...]], int]:
+        """How many findings more there were than are kept, by rule and obligations."""
+        return self._book.dropped
 
     @property
     def watched(self) -> dict[str, int]:

@@ -77,6 +77,12 @@ def chats_in(session: JSON) -> list[str]:
     return texts([entry.get("resource") for entry in dicts(member(session, "chats"))])
 
 
+def changesets_in(state: JSON) -> list[str]:
+    """The changesets that a session or chat state names, less templates that stand for many."""
+    uris = texts([entry.get("uriTemplate") for entry in dicts(member(state, "changesets"))])
+    return [uri for uri in uris if "{" not in uri]
+
+
 def entries_in(session: JSON) -> list[dict[str, JSON]]:
     """The entries of inputNeeded of a session state."""
     return dicts(member(session, "inputNeeded"))

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import orjson
 
 from .findings import Finding
+from .memory import Bounded
 from .tracker import Listener, Tracker
+
+MOST_FINDINGS = 1000
 
 
 class Book:
-    """Findings, and the obligations that were really put to the test: a rule that never saw its case says nothing."""
+    """Findings, and the obligations that were really put to the test: a rule that never saw its case says nothing.
+
+    Of the findings of one rule on the same obligations the first ``MOST_FINDINGS`` are kept; ``dropped`` counts the rest.
+    """
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
-        self.watched: dict[str, int] = {}
-        self._said: set[Hashable] = set()
-
-    def watch(self, *obligations: str) -> None:
-        """An occasion arose in which the host could have broken these obligations."""
-        for obligation in obligations:
-            self.watched[obligation] = self.watched.get(obligation, 0) + 1
+        self.watched: defaultdict[str, int] = defaultdict(int)
+        self.dropped: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        self._kept: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        self._said: Bounded[Hashable, None] = Bounded()
 
     def find(self, finding: Finding, once: Hashable = None) -> None:
         """Keep a finding; of those with the same ``once`` only the first, as every subscriber sees the same thing."""
+        sort = (finding.rule, finding.obligations)
         if once is not None:
-            key = (finding.rule, finding.obligations, once)
+            key = (*sort, once)
             if key in self._said:
                 return
-            self._said.add(key)
-        self.findings.append(finding)
+            self._said[key] = None
+        if self._kept[sort] < MOST_FINDINGS:
+            self._kept[sort] += 1
+            self.findings.append(finding)
+        else:
+            self.dropped[sort] += 1
 
 
 class Rule(Listener):
@@ -49,7 +58,10 @@ class Rule(Listener):
         return self.tracker.connection(conn).version
 
     def watch(self, *obligations: str) -> None:
-        self.book.watch(*obligations)
+        """An occasion arose in which the host could have broken these obligations."""
+        watched = self.book.watched
+        for obligation in obligations:
+            watched[obligation] += 1
 
     def find(
         self,

@@ -24,8 +24,9 @@ from conformance.protocol import (
 from conformance.wire.frames import Frame
 
 from .events import Dispatch, Envelope, Listener, Notification, Reply, Request, Snapshot
-from .reading import JSON, chats_in, dicts, member, text, texts, whole
-from .views import ChannelView, ConnectionView
+from .memory import Bounded
+from .reading import JSON, changesets_in, chats_in, dicts, member, text, texts, whole
+from .views import ChannelView, ConnectionView, EnvelopeLog
 
 __all__ = [
     "ChannelView",
@@ -41,6 +42,14 @@ __all__ = [
 ]
 
 
+# How many channels are remembered by name.
+_CHANNELS = 16384
+# How many connections that ended are remembered: a client may come back from one.
+_ENDED = 64
+
+# The actions after which a state may name channels that it did not name before.
+_NAMING = frozenset({"session/chatAdded", "session/chatUpdated", "session/changesetsChanged", "chat/changesetsChanged"})
+
 _EVENTS = ("frame", "request", "reply", "host_request", "client_reply", "dispatch", "snapshot", "notification", "gone")
 
 
@@ -49,11 +58,13 @@ class Tracker:
 
     def __init__(self) -> None:
         self.connections: dict[str, ConnectionView] = {}
-        self.kinds: dict[str, str] = {ROOT_URI: "root"}
-        self.snapshots: list[Snapshot] = []
+        self.kinds: dict[str, str] = Bounded(_CHANNELS)
+        self.kinds[ROOT_URI] = "root"
+        # The last snapshot of each channel.
+        self.latest: dict[str, Snapshot] = Bounded(_CHANNELS)
         self.settled = False
         # How often each channel was disposed of.
-        self._lives: dict[str, int] = {}
+        self._lives: dict[str, int] = Bounded(_CHANNELS)
         # Who hears of what: a listener is called for those events alone that it has a method of its own for.
         self._hooks: dict[str, list[Callable[[Any], None]]] = {name: [] for name in _EVENTS}
         self._envelope_listeners: list[Listener] = []
@@ -70,9 +81,16 @@ class Tracker:
         self._endings.append(listener)
 
     def connection(self, name: str) -> ConnectionView:
-        if name not in self.connections:
-            self.connections[name] = ConnectionView(name)
-        return self.connections[name]
+        view = self.connections.get(name)
+        if view is None:
+            view = self.connections[name] = ConnectionView(name)
+        return view
+
+    def _close(self, view: ConnectionView) -> None:
+        view.closed = True
+        ended = [name for name, each in self.connections.items() if not each.fed]
+        for name in ended[:-_ENDED]:
+            del self.connections[name]
 
     def views(self, channel: str) -> Iterator[tuple[ConnectionView, ChannelView]]:
         """Every view of ``channel`` on any connection."""
@@ -90,7 +108,7 @@ class Tracker:
             hook(frame)
         view = self.connection(frame.conn)
         if frame.kind == "close":
-            view.closed = True
+            self._close(view)
         if frame.kind != "json" or not isinstance(frame.msg, dict):
             return
         if frame.dir == "out":
@@ -142,6 +160,8 @@ class Tracker:
             self.kinds.setdefault(channel, "session")
         elif request.method == "createChat" and isinstance(params.get("chat"), str):
             self.kinds.setdefault(params["chat"], "chat")
+        elif request.method == "createTerminal" and channel is not None:
+            self.kinds.setdefault(channel, "terminal")
 
     # -- what the host sends --------------------------------------------------------------------------
 
@@ -197,7 +217,9 @@ class Tracker:
             self._resume(view, request, reply.frame, result)
         elif request.method == "subscribe" and channel is not None:
             self._subscribed(view, request, reply, channel)
-        elif request.method in ("disposeSession", "disposeChat") and not reply.failed:
+        elif request.method == "createResourceWatch" and isinstance(result.get("channel"), str):
+            self.kinds.setdefault(result["channel"], "resourceWatch")
+        elif request.method in ("disposeSession", "disposeChat", "disposeTerminal") and not reply.failed:
             self._gone(channel)
 
     def _subscribed(self, view: ConnectionView, request: Request, reply: Reply, channel: str) -> None:
@@ -263,16 +285,30 @@ class Tracker:
             if live:
                 view.subscribed.add(channel)
             self._see(view, from_seq)
-            self._learn_chats(state)
+            self._learn(state)
             snapshot = Snapshot(view.name, channel, kind, state, from_seq, frame, folded, known.life)
-            self.snapshots.append(snapshot)
+            self.latest[channel] = snapshot
             self._tell("snapshot", snapshot)
-            for seq, action in view.log.get(channel, ()):
-                self._fold(view, known, seq, action)
+            self._catch_up(view, known)
 
-    def _learn_chats(self, state: JSON) -> None:
+    def _catch_up(self, view: ConnectionView, known: ChannelView) -> None:
+        """Fold what came before a snapshot and is numbered above it."""
+        log = view.log.get(known.channel)
+        if log is None:
+            return
+        if log.lost > known.base:
+            # Part of it is no longer there, so that nobody can tell the state.
+            known.live = False
+            return
+        for seq, action in log.entries:
+            self._fold(view, known, seq, action)
+
+    def _learn(self, state: JSON) -> None:
+        """The channels that a session or chat names: their URIs are of the host's choice and need not tell the kind."""
         for chat in chats_in(state):
             self.kinds.setdefault(chat, "chat")
+        for changeset in changesets_in(state):
+            self.kinds.setdefault(changeset, "changeset")
 
     def _gone(self, channel: str | None, told: ConnectionView | None = None) -> None:
         """A session or chat is no more: its views are owed nothing, also when its URI is used again.
@@ -289,10 +325,17 @@ class Tracker:
         for uri in gone:
             self._lives[uri] = self._lives.get(uri, 0) + 1
             for connection in connections:
-                if uri in connection.channels:
-                    connection.channels[uri].live = False
+                self._forget(connection, uri)
             if not any(view.live for _, view in self.views(uri)):
                 self._tell("gone", uri)
+
+    def _forget(self, connection: ConnectionView, channel: str) -> None:
+        view = connection.channels.get(channel)
+        if view is not None:
+            view.live = False
+            # Only the last state is kept, for those who want to look at it.
+            del view.history[:-1]
+        connection.log.pop(channel, None)
 
     def _see(self, view: ConnectionView, number: JSON) -> None:
         view.seen = max(view.seen, whole(number) or -1)
@@ -307,7 +350,7 @@ class Tracker:
         rejection = params.get("rejectionReason")
         before = after = None
         if rejection is None and seq is not None:
-            view.log.setdefault(channel, []).append((seq, action))
+            view.log.setdefault(channel, EnvelopeLog()).add(seq, action)
             if known is not None and known.live and seq > known.position:
                 before = known.state
                 after = self._fold(view, known, seq, action)
@@ -319,6 +362,7 @@ class Tracker:
             view.name,
             channel,
             kind,
+            text(action.get("type")) or "",
             action,
             seq if seq is not None else params.get("serverSeq"),
             params.get("origin"),
@@ -335,10 +379,9 @@ class Tracker:
         """Fold what is numbered above the position of a view; the new state."""
         kind = self.kinds.get(known.channel) or known.kind
         if kind is not None and seq > known.position:
-            known.state = fold(kind, known.state, action, view.version)
-            known.history.append((seq, known.state))
-            if kind == "session":
-                self._learn_chats(known.state)
+            known.advance(seq, fold(kind, known.state, action, view.version))
+            if member(action, "type") in _NAMING:
+                self._learn(known.state)
         return known.state
 
     def _tell_envelope(self, envelope: Envelope) -> None:

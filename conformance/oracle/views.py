@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 
 from .events import Request
+from .memory import Bounded
 from .reading import JSON
+
+REACH = 128
+"""How many envelopes of a channel are kept, so that a snapshot taken a little earlier can be compared with its fold.
+
+A snapshot lags behind by what the host sends while it prepares one; what lags further is not compared at all.
+"""
 
 
 @dataclass(slots=True)
 class ChannelView:
-    """One channel as one connection sees it. ``history`` pairs each serverSeq with the fold right after it.
+    """One channel as one connection sees it. ``history`` pairs the latest serverSeqs with the folds right after them.
 
     ``base`` is the position of the last snapshot; ``since`` the position from which on nothing of the channel can
     have escaped this view. ``late``: the client permits delays, so that envelopes may come merged or after an answer
@@ -36,6 +44,13 @@ class ChannelView:
         self.history = [*earlier, (self.base, state)]
         self.live = live
 
+    def advance(self, seq: int, state: JSON) -> None:
+        """The fold after the envelope ``seq``."""
+        self.state = state
+        self.history.append((seq, state))
+        if len(self.history) > 2 * REACH:
+            del self.history[:-REACH]
+
     @property
     def position(self) -> int:
         return self.history[-1][0] if self.history else self.base
@@ -44,18 +59,28 @@ class ChannelView:
         """The fold as of ``seq`` (None: the last one), or None when the view began later."""
         if seq is None:
             return self.state
-        found = None
-        for position, state in self.history:
-            if position > seq:
-                break
-            if position == seq or not self.late:
-                found = state
-        return found
+        for position, state in reversed(self.history):
+            if position <= seq:
+                return state if position == seq or not self.late else None
+        return None
 
     def continued(self, seq: int) -> ChannelView:
         """The view that the same client has on its next connection, of which it says that it saw all up to ``seq``."""
         kept = [entry for entry in self.history if entry[0] <= seq] or self.history[:1]
         return replace(self, state=kept[-1][1], history=kept)
+
+
+@dataclass(slots=True)
+class EnvelopeLog:
+    """The latest accepted envelopes of a channel. ``lost`` is the number of the last one that is no longer kept."""
+
+    entries: deque[tuple[int, JSON]] = field(default_factory=lambda: deque(maxlen=REACH))
+    lost: int = -1
+
+    def add(self, seq: int, action: JSON) -> None:
+        if len(self.entries) == REACH:
+            self.lost = max(self.lost, self.entries[0][0])
+        self.entries.append((seq, action))
 
 
 @dataclass(slots=True)
@@ -70,12 +95,12 @@ class ConnectionView:
     subscribed: set[str] = field(default_factory=set)
     asked: dict[str, int] = field(default_factory=dict)
     # Channels that were left, with the number of the frame that said so.
-    left: dict[str, int] = field(default_factory=dict)
+    left: dict[str, int] = field(default_factory=Bounded)
     # What was asked and not yet answered, by the suite and by the host.
-    requests: dict[int | str, Request] = field(default_factory=dict)
-    host_requests: dict[int | str, Request] = field(default_factory=dict)
+    requests: dict[int | str, Request] = field(default_factory=Bounded)
+    host_requests: dict[int | str, Request] = field(default_factory=Bounded)
     # Accepted envelopes by channel: what came before a snapshot and is numbered above it still counts.
-    log: dict[str, list[tuple[int, JSON]]] = field(default_factory=dict)
+    log: dict[str, EnvelopeLog] = field(default_factory=dict)
     # The highest number that the host told on this connection.
     seen: int = -1
     closed: bool = False

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from conformance.oracle.comparing import Difference, difference, found_at, without_nulls
-from conformance.oracle.reading import active_turn, calls_in, entries_in, member
+from conformance.oracle.reading import JSON, active_turn, calls_in, entries_in, member
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import ChannelView, Envelope, Snapshot
 from conformance.protocol.status import ACTIVITY_MASK, IS_READ
@@ -35,6 +38,25 @@ _NO_ACTION = {
 }
 
 
+# What some actions are about. Only a difference there is a matter of the fold of that action.
+_IDENTITIES: dict[str, Callable[[Envelope], JSON]] = {
+    "session/inputNeededSet": lambda envelope: member(envelope.get("request"), "id"),
+    "session/inputNeededRemoved": lambda envelope: envelope.get("id"),
+    "session/mcpServerStateChanged": lambda envelope: envelope.get("id"),
+    "chat/toolCallAuthResolved": lambda envelope: envelope.get("toolCallId"),
+}
+_MOST_IDENTITIES = 4096
+_MOST_AWAITED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """A snapshot, and a connection to be compared with it once its fold has come that far."""
+
+    snapshot: Snapshot
+    conn: str
+
+
 class Convergence(Rule):
     """fold(snapshot, later envelopes) is the next snapshot."""
 
@@ -51,53 +73,85 @@ class Convergence(Rule):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        # What actions were about, by channel: ids of entries set and removed, of servers whose state changed, and
-        # of calls that were resumed. Only a difference there is a matter of the fold of that action.
-        self._set: dict[str, set[str]] = {}
-        self._removed: dict[str, set[str]] = {}
-        self._servers: dict[str, set[str]] = {}
-        self._resumed: dict[str, set[str]] = {}
+        # What actions were about, by action and channel.
+        self._about: dict[str, dict[str, set[str]]] = {action: {} for action in _IDENTITIES}
+        # Snapshots that another connection has not come to yet, by channel.
+        self._awaited: dict[str, deque[_Awaited]] = {}
 
     def envelope(self, envelope: Envelope) -> None:
-        if not envelope.accepted:
-            return
-        book, identity = {
-            "session/inputNeededSet": (self._set, member(envelope.get("request"), "id")),
-            "session/inputNeededRemoved": (self._removed, envelope.get("id")),
-            "session/mcpServerStateChanged": (self._servers, envelope.get("id")),
-            "chat/toolCallAuthResolved": (self._resumed, envelope.get("toolCallId")),
-        }.get(envelope.type, (None, None))
-        if book is not None:
-            book.setdefault(envelope.channel, set()).add(repr(identity))
+        if envelope.accepted:
+            identity = _IDENTITIES.get(envelope.type)
+            if identity is not None:
+                about = self._about[envelope.type].setdefault(envelope.channel, set())
+                if len(about) < _MOST_IDENTITIES:
+                    about.add(repr(identity(envelope)))
+        if envelope.channel in self._awaited:
+            self._arrived(envelope)
 
     def snapshot(self, snapshot: Snapshot) -> None:
-        """The same connection asked again: everything up to fromSeq came before the answer."""
-        if snapshot.folded is not None and snapshot.kind in _NO_ACTION:
+        if snapshot.kind not in _NO_ACTION:
+            return
+        # The same connection asked again: everything up to fromSeq came before the answer.
+        if snapshot.folded is not None:
             self._compare(snapshot, snapshot.folded, snapshot.conn)
+        seq = snapshot.from_seq
+        if seq is None:
+            return
+        for connection, view in self.tracker.views(snapshot.channel):
+            if connection.name == snapshot.conn or view.life != snapshot.life:
+                continue
+            if connection.version != self.version(snapshot.conn):
+                continue
+            if view.position >= seq:
+                self._against(snapshot, view, connection.name)
+            elif view.live and connection.fed:
+                waiting = self._awaited.setdefault(snapshot.channel, deque(maxlen=_MOST_AWAITED))
+                waiting.append(_Awaited(snapshot, connection.name))
+
+    def _arrived(self, envelope: Envelope) -> None:
+        """Compare what a connection has come past with the envelope it got."""
+        waiting = self._awaited[envelope.channel]
+        view = self.tracker.connection(envelope.conn).channels.get(envelope.channel)
+        if view is None or not any(each.conn == envelope.conn for each in waiting):
+            return
+        left: deque[_Awaited] = deque(maxlen=_MOST_AWAITED)
+        for each in waiting:
+            if each.conn != envelope.conn or view.position < (each.snapshot.from_seq or 0):
+                left.append(each)
+            elif view.life == each.snapshot.life:
+                self._against(each.snapshot, view, envelope.conn)
+        if left:
+            self._awaited[envelope.channel] = left
+        else:
+            del self._awaited[envelope.channel]
+
+    def gone(self, channel: str) -> None:
+        self._awaited.pop(channel, None)
+        for about in self._about.values():
+            about.pop(channel, None)
 
     def end(self) -> None:
-        """Other connections: only after a fence is it sure that each has got what precedes the snapshot."""
+        """Who has not come past a snapshot: only after a fence is it sure that nothing before it is on its way."""
         if not self.tracker.settled:
             return
-        for snapshot in self.tracker.snapshots:
-            if snapshot.kind not in _NO_ACTION or snapshot.from_seq is None:
-                continue
-            for connection, view in self.tracker.views(snapshot.channel):
-                if connection.name == snapshot.conn or connection.version != self.version(snapshot.conn):
-                    continue
-                if view.life != snapshot.life:
-                    continue
-                state = _at(view, snapshot.from_seq, up_to_date=view.live and connection.fed)
-                if state is not None and state is not snapshot.state:
-                    self._compare(snapshot, state, connection.name)
+        for each in (each for waiting in self._awaited.values() for each in waiting):
+            connection = self.tracker.connection(each.conn)
+            view = connection.channels.get(each.snapshot.channel)
+            if view is not None and view.live and connection.fed and view.life == each.snapshot.life:
+                self._against(each.snapshot, view, each.conn)
+
+    def _against(self, snapshot: Snapshot, view: ChannelView, conn: str) -> None:
+        state = view.at(snapshot.from_seq)
+        if state is not None and state is not snapshot.state:
+            self._compare(snapshot, state, conn)
 
     def _compare(self, snapshot: Snapshot, fold: Any, conn: str) -> None:
         kind, channel = snapshot.kind or "", snapshot.channel
         self.watch("AHP-SEQ-009", "AHP-SUB-006")
         if kind == "session":
-            self.watch(*(["AHP-INNEED-001"] if channel in self._set else []))
-            self.watch(*(["AHP-INNEED-002"] if channel in self._removed else []))
-            self.watch(*(["AHP-MCPS-004"] if channel in self._servers else []))
+            self.watch(*(["AHP-INNEED-001"] if channel in self._about["session/inputNeededSet"] else []))
+            self.watch(*(["AHP-INNEED-002"] if channel in self._about["session/inputNeededRemoved"] else []))
+            self.watch(*(["AHP-MCPS-004"] if channel in self._about["session/mcpServerStateChanged"] else []))
         elif kind == "chat":
             for call in calls_in(active_turn(snapshot.state)):
                 self.watch(*self._of_call(channel, call))
@@ -126,7 +180,9 @@ class Convergence(Rule):
             for length in range(2, len(steps)):
                 server = found_at(left, steps[:length])
                 if member(server, "type") == "mcpServer" and steps[length] in ("state", "channel"):
-                    changed = repr(member(server, "id")) in self._servers.get(channel, ())
+                    changed = repr(member(server, "id")) in self._about["session/mcpServerStateChanged"].get(
+                        channel, ()
+                    )
                     return ("AHP-MCPS-004",) if changed else ()
         if steps[:1] == ("activeTurn",) and "toolCall" in steps:
             return self._of_call(channel, found_at(left, steps[: steps.index("toolCall") + 1]))
@@ -136,22 +192,17 @@ class Convergence(Rule):
         """What a call that is blocked, or runs on after a block, tells of the fold of challenge and resolution."""
         if member(call, "status") == "auth-required":
             return ("AHP-TOOLAUTH-001",)
-        resumed = repr(member(call, "toolCallId")) in self._resumed.get(channel, ())
+        resumed = repr(member(call, "toolCallId")) in self._about["chat/toolCallAuthResolved"].get(channel, ())
         return ("AHP-TOOLAUTH-006",) if resumed and member(call, "status") == "running" else ()
 
     def _of_list(self, channel: str, left: Any, right: Any) -> tuple[str, ...]:
         folded, shown = ({repr(e.get("id")) for e in entries_in(state)} for state in (left, right))
-        removed = self._removed.get(channel, set())
+        removed = self._about["session/inputNeededRemoved"].get(channel, set())
         if (shown - folded) & removed or (not folded and not shown and removed):
             return ("AHP-INNEED-002",)
         if folded - shown and removed:
             return ("AHP-INNEED-001", "AHP-INNEED-002")
-        return ("AHP-INNEED-001",) if channel in self._set else ()
-
-
-def _at(view: ChannelView, seq: int, *, up_to_date: bool) -> Any:
-    """The fold as of ``seq``; a view that is no longer fed tells only about what it has surely seen."""
-    return view.at(seq) if up_to_date or view.position >= seq else None
+        return ("AHP-INNEED-001",) if channel in self._about["session/inputNeededSet"] else ()
 
 
 def comparable(kind: str, state: Any) -> Any:
