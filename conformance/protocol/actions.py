@@ -201,6 +201,11 @@ def actions_of(version: str) -> frozenset[str]:
     return frozenset(name for name, action in ACTIONS.items() if action.window.contains(version))
 
 
+def action_type_name(name: str) -> str:
+    """The name of an action's type in the specification: `chat/turnStarted` is a `ChatTurnStartedAction`."""
+    return "".join(part[0].upper() + part[1:] for part in name.split("/")) + "Action"
+
+
 def is_known_action(name: str, version: str) -> bool:
     """Whether the version has this action type."""
     return name in actions_of(version)

@@ -58,13 +58,15 @@ _SCHEMES: Final = {
     "ahp-canvas": "canvas",
 }
 
-# Annotations live under the URI of their session, so every other kind has to leave that suffix out.
-_ANNOTATIONS_SUFFIX: Final = "/annotations/?$"
 URI_PATTERNS: Final[Mapping[str, str]] = {
-    "annotations": _ANNOTATIONS_SUFFIX,
-    **{kind: f"^{scheme}:(?!.*{_ANNOTATIONS_SUFFIX})" for scheme, kind in _SCHEMES.items()},
+    "annotations": "/annotations/?$",
+    **{kind: f"^{scheme}:" for scheme, kind in _SCHEMES.items()},
 }
-"""Regular expressions that tell a kind by its URI, as far as URIs tell."""
+"""Regular expressions that tell a kind by its URI, as far as URIs tell: the first that is found decides.
+
+Annotations come first because they live under the URI of their session. Every dialect of regular expressions reads
+these the same way.
+"""
 
 TELLTALES: Final = (
     ("turns", "chat"),

@@ -19,98 +19,178 @@ The notation, by example:
       $by: kind
       $open: true                    values of that member that are not listed are tolerated
       $with: [PartBase]              members that every variant has
-      markdown: {id: string}         a variant: its members, or the name of a type
-      error >=0.9.0: {error: ErrorInfo}
+      markdown as MarkdownResponsePart: {id: string}    a variant that is a type of its own, too
+      number, integer as NumberPart: {value: number}    one such type for several values
+      system: {text: string}         a variant without a name; or the name of a type that has the member itself
+      error as ErrorResponsePart >=0.9.0: {error: ErrorInfo}
 
-    ToolCallRunningState: {$narrow: ToolCallState, $to: [running]}   some variants of a union
-    ChatSummaryChanges: {$partial: ChatSummary}                      all members optional
+    ToolCallBlockedState: {$narrow: ToolCallState, $to: [pending, auth-required]}   some variants of a union
+    ChatSummaryChanges: {$partial: ChatSummary}                                     all members optional
 
-Built-in types: any, null, boolean, string, number, integer, object, uri (has a scheme), timestamp
-(ISO 8601), seq (integer from 0), positive (integer from 1), status (a bit set, see status.py).
-A type whose name has a slash is the action of that name; its member `type` is understood.
+Built-in types: any, null, boolean, string, number, integer, object, uri (has a scheme), timestamp (ISO 8601),
+seq (integer from 0), positive (integer from 1), status (a bit set, see status.py). A type whose name has a slash is the
+action of that name; its member `type` is understood.
+
+The same data are written in two forms. Validation uses the one that explains best: the variant is picked by
+`if` and `then`, and a keyword of our own knows status bits. What is published uses standard keywords only:
+see forms.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from .actions import ACTIONS, actions_of
 from .channels import STATE_TYPES, TELLTALES, URI_PATTERNS
+from .forms import CHECKED, Form, Schema, Variant
 from .versions import Window
 
-Schema = dict[str, Any]
-
-STATUS_KEYWORD: Final = "ahpStatus"
-"""Marks a status bit set. Validators that do not know the keyword check for an integer only."""
-
-_BUILT_IN: Final[Mapping[str, Schema]] = {
-    "any": {},
-    "null": {"type": "null"},
-    "boolean": {"type": "boolean"},
-    "string": {"type": "string"},
-    "number": {"type": "number"},
-    "integer": {"type": "integer"},
-    "object": {"type": "object"},
-    "uri": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9+.-]*:"},
-    "timestamp": {
-        "type": "string",
-        "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:?\\d{2})$",
-    },
-    "seq": {"type": "integer", "minimum": 0},
-    "positive": {"type": "integer", "minimum": 1},
-    "status": {"type": "integer", "minimum": 0, STATUS_KEYWORD: True},
-}
-
-_KEY: Final = re.compile(r"(?P<name>\S+?)(?P<optional>\?)?(?: >=(?P<since>[\d.]+))?(?: <(?P<until>[\d.]+))?")
+_FILES: Final = (
+    "common",
+    "root",
+    "session",
+    "chat",
+    "toolcalls",
+    "terminal",
+    "changeset",
+    "annotations",
+    "resources",
+    "automations",
+    "canvas",
+    "commands",
+    "actions",
+)
+_NAMES: Final = r"[^\s?,]+(?:, [^\s?,]+)*"
+_KEY: Final = re.compile(
+    rf"(?P<names>{_NAMES})(?: as (?P<type>\w+))?(?P<optional>\?)?(?: >=(?P<since>[\d.]+))?(?: <(?P<until>[\d.]+))?"
+)
 
 
 class NotationError(Exception):
     """The schema data of this suite is wrong; nothing a host does can cause it."""
 
 
-def definitions(source: Mapping[Any, Any], version: str) -> dict[str, Schema]:
+@cache
+def source() -> Mapping[Any, Any]:
+    """The merged content of the schema files."""
+    from importlib.resources import files
+
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    folder = files(__package__) / "schemas"
+    merged: dict[Any, Any] = {}
+    for name in _FILES:
+        content = yaml.load((folder / f"{name}.yaml").read_text("utf-8"), loader)
+        twice = merged.keys() & content.keys()
+        if twice:
+            raise NotationError(f"{name}.yaml defines again: {', '.join(sorted(map(str, twice)))}")
+        merged |= content
+    return merged
+
+
+def definitions(content: Mapping[Any, Any], version: str, form: Form = CHECKED) -> dict[str, Schema]:
     """The $defs of a version from the merged content of the schema files."""
-    return _Builder(source, version).build()
+    return _Builder(content, version, form).build()
 
 
-def _key(text: Any) -> tuple[str, bool, Window]:
-    """Name, whether optional, and window of a key."""
+def reachable(types: Mapping[str, Schema], roots: Iterable[str]) -> dict[str, Schema]:
+    """The definitions that these types lead to, themselves included."""
+    reached: dict[str, Schema] = {}
+    waiting = list(roots)
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached[name] = types[name]
+            waiting.extend(references(types[name]))
+    return reached
+
+
+def references(schema: Any) -> Iterator[str]:
+    """The names of the types that a schema refers to."""
+    if isinstance(schema, dict):
+        target = schema.get("$ref")
+        if isinstance(target, str):
+            yield target.removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
+        for member in schema.values():
+            yield from references(member)
+    elif isinstance(schema, list):
+        for entry in schema:
+            yield from references(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    names: tuple[str, ...]
+    type: str | None
+    optional: bool
+    window: Window
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+    @property
+    def values(self) -> tuple[str | bool, ...]:
+        """What the names stand for as values of a discriminator."""
+        return tuple({"true": True, "false": False}.get(name, name) for name in self.names)
+
+
+def _key(text: Any) -> _Key:
     # YAML reads the variants `true` and `false` of a boolean discriminator as booleans.
     match = _KEY.fullmatch(str(text).lower() if isinstance(text, bool) else str(text))
     if match is None:
         raise NotationError(f"cannot read the key {text!r}")
-    return match["name"], bool(match["optional"]), Window(match["since"] or "0.1.0", match["until"])
+    window = Window(match["since"] or "0.1.0", match["until"])
+    return _Key(tuple(match["names"].split(", ")), match["type"], bool(match["optional"]), window)
 
 
 class _Builder:
-    def __init__(self, source: Mapping[Any, Any], version: str) -> None:
+    def __init__(self, content: Mapping[Any, Any], version: str, form: Form) -> None:
         self.version = version
-        self.types: dict[str, Any] = dict(self._present(source))
+        self.form = form
+        self.types: dict[str, Any] = {}
+        for name, body in self._present(content):
+            if name in self.types:
+                raise NotationError(f"{name} is defined twice at {version}")
+            self.types[name] = body
         for name in actions_of(version):
             self.types.setdefault(name, {})
+        for union in [name for name, body in self.types.items() if isinstance(body, dict) and "$by" in body]:
+            self._name_variants(union)
 
-    def _present(self, source: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-        for key, body in source.items():
-            name, _, window = _key(key)
-            known_action = "/" not in name or name in actions_of(self.version)
-            if window.contains(self.version) and known_action:
-                yield name, body
+    def _present(self, content: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+        for text, body in content.items():
+            key = _key(text)
+            if "/" in key.name and key.name not in ACTIONS:
+                raise NotationError(f"the schemas describe an unknown action {key.name!r}")
+            known_action = "/" not in key.name or key.name in actions_of(self.version)
+            if key.window.contains(self.version) and known_action:
+                yield key.name, body
+
+    def _name_variants(self, union: str) -> None:
+        for key, _ in self._variants_of(self.types[union]):
+            if key.type is not None:
+                if key.type in self.types:
+                    raise NotationError(f"{key.type} is defined twice at {self.version}")
+                self.types[key.type] = {"$narrow": union, "$to": list(key.values)}
+
+    def _variants_of(self, union: Mapping[Any, Any]) -> Iterator[tuple[_Key, Any]]:
+        for text, body in union.items():
+            if not str(text).startswith("$"):
+                key = _key(text)
+                if key.window.contains(self.version):
+                    yield key, body
 
     def build(self) -> dict[str, Schema]:
-        built = {name: self._type(name, body) for name, body in sorted(self.types.items())}
-        built["StateAction"] = _union("type", {name: _ref(name) for name in sorted(actions_of(self.version))}, False)
-        return built
-
-    def _type(self, name: str, body: Any) -> Schema:
-        schema = self._body(body, name)
-        if "/" in name:
-            if name not in ACTIONS:
-                raise NotationError(f"the schemas describe an unknown action {name!r}")
-            schema.setdefault("properties", {})["type"] = {"const": name}
-            schema["required"] = ["type", *schema.get("required", ())]
-        return schema
+        built = {self.form.name(name): self._body(body, name) for name, body in sorted(self.types.items())}
+        actions = [Variant((name,), self._reference(name), name) for name in sorted(actions_of(self.version))]
+        built["StateAction"] = self.form.union("type", actions, {}, [], False)
+        return {**built, **self.form.shared}
 
     def _body(self, body: Any, name: str) -> Schema:
         if isinstance(body, str):
@@ -120,10 +200,9 @@ class _Builder:
         if not isinstance(body, dict):
             raise NotationError(f"{name}: cannot read {body!r}")
         if "$by" in body:
-            return self._variants(body, None, name)
+            return self._union(body, name, name)
         if "$narrow" in body:
-            union = self.types[body["$narrow"]]
-            return self._variants(union, body["$to"], name)
+            return self._union(self.types[body["$narrow"]], name, body["$narrow"], only=body["$to"])
         if "$partial" in body:
             return self._object(self.types[body["$partial"]], name, partial=True)
         return self._object(body, name)
@@ -140,80 +219,79 @@ class _Builder:
             return {"type": "array", "minItems": 1, "items": self._expression(text[:-5], name)}
         if text.endswith("[]"):
             return {"type": "array", "items": self._expression(text[:-2], name)}
-        if text in _BUILT_IN:
-            return dict(_BUILT_IN[text])
+        if text in self.form.built_in:
+            return dict(self.form.built_in[text])
         if text not in self.types and text != "StateAction":
             raise NotationError(f"{name}: unknown type {text!r} at {self.version}")
-        return _ref(text)
+        return self._reference(text)
+
+    def _reference(self, name: str) -> Schema:
+        return {"$ref": "#/$defs/" + self.form.name(name).replace("~", "~0").replace("/", "~1")}
 
     def _literals(self, entries: list[Any]) -> Schema:
-        values = []
-        for entry in entries:
-            value, _, window = _key(entry)
-            if window.contains(self.version):
-                values.append(value)
-        return {"type": "string", "enum": values}
+        keys = [_key(entry) for entry in entries]
+        values = [key.name for key in keys if key.window.contains(self.version)]
+        return self.form.literals(values)
 
     def _object(self, body: Mapping[Any, Any], name: str, *, partial: bool = False) -> Schema:
-        properties: Schema = {}
-        required: list[str] = []
-        for base in body.get("$extends", ()):
-            inherited = self._object(self.types[base], base, partial=partial)
-            properties |= inherited.get("properties", {})
-            required += inherited.get("required", ())
-        for key, member in body.items():
-            if str(key).startswith("$"):
-                continue
-            member_name, optional, window = _key(key)
-            if not window.contains(self.version):
-                continue
-            properties[member_name] = self._body(member, f"{name}.{member_name}")
-            if not optional and not partial and member_name not in required:
-                required.append(member_name)
-        schema: Schema = {"type": "object"}
-        if properties:
-            schema["properties"] = properties
-        if required:
-            schema["required"] = required
+        properties, required = self._members(body, name, partial)
+        if "/" in name and "." not in name:
+            properties = {"type": {"const": name}, **properties}
+            required = ["type", *required]
+        schema = _object_schema(properties, required)
         if "$not" in body:
             schema["not"] = {"anyOf": [{"required": [absent]} for absent in body["$not"]]}
         if body.get("$rule") == "snapshot":
             schema["allOf"] = list(self._snapshot_rules())
         return schema
 
-    def _variants(self, body: Mapping[Any, Any], only: list[str] | None, name: str) -> Schema:
-        variants: dict[Any, Schema] = {}
-        base = {"$extends": body["$with"]} if "$with" in body else {}
-        for key, variant in body.items():
-            if str(key).startswith("$"):
+    def _members(self, body: Mapping[Any, Any], name: str, partial: bool) -> tuple[Schema, list[str]]:
+        properties: Schema = {}
+        required: list[str] = []
+        for base in body.get("$extends", ()):
+            inherited, also = self._members(self.types[base], base, partial)
+            properties |= inherited
+            required += [member for member in also if member not in required]
+        for text, member in body.items():
+            if str(text).startswith("$"):
                 continue
-            value, _, window = _key(key)
-            if not window.contains(self.version) or (only is not None and value not in only):
+            key = _key(text)
+            if not key.window.contains(self.version):
+                continue
+            properties[key.name] = self._body(member, f"{name}.{key.name}")
+            if not key.optional and not partial and key.name not in required:
+                required.append(key.name)
+        return properties, required
+
+    def _union(self, body: Mapping[Any, Any], name: str, union: str, *, only: list[str | bool] | None = None) -> Schema:
+        shared, required = self._members({"$extends": body.get("$with", ())}, name, False)
+        if "/" in union:
+            shared, required = {"type": {"const": union}, **shared}, ["type", *required]
+        variants = []
+        for key, variant in self._variants_of(body):
+            values = tuple(value for value in key.values if only is None or value in only)
+            if not values:
                 continue
             if isinstance(variant, str):
-                schema: Schema = self._expression(variant, name)
+                schema = self._expression(variant, name)
             else:
-                extends = [*base.get("$extends", ()), *variant.get("$extends", ())]
-                schema = self._object({**variant, "$extends": extends}, f"{name}.{value}")
-            variants[key if isinstance(key, bool) else value] = schema
+                own = {**variant, "$extends": [*body.get("$with", ()), *variant.get("$extends", ())]}
+                schema = _object_schema(*self._members(own, f"{name}.{key.name}", False))
+            variants.append(Variant(values, schema, None if key.type == name else key.type))
         is_open = bool(body.get("$open")) and only is None
-        union = _union(body["$by"], variants, is_open)
-        if base:
-            shared = self._object(base, name)
-            union["properties"] = {**shared.get("properties", {}), **union["properties"]}
-            union["required"] = [*union["required"], *shared.get("required", ())]
-        return union
+        return self.form.union(body["$by"], variants, shared, required, is_open)
 
     def _snapshot_rules(self) -> Iterator[Schema]:
         """The state of a snapshot by what its URI announces, else by what the state shows."""
-        announced = []
+        announced: list[Schema] = []
         for kind, pattern in URI_PATTERNS.items():
-            announced.append({"pattern": pattern})
+            resource: Schema = {"type": "string", "pattern": pattern}
+            if announced:
+                # The pattern of annotations finds what those of other kinds find as well.
+                resource["not"] = announced[0]
             if STATE_TYPES.get(kind) in self.types:
-                yield _if_then(
-                    {"resource": {"type": "string", "pattern": pattern}},
-                    {"state": _ref(STATE_TYPES[kind])},
-                )
+                yield _if_then({"resource": resource}, {"state": self._reference(STATE_TYPES[kind])})
+            announced.append({"pattern": pattern})
         earlier: list[Schema] = []
         for member, kind in TELLTALES:
             shown: Schema = {"required": [member]}
@@ -221,33 +299,22 @@ class _Builder:
                 shown = {**shown, "not": {"anyOf": list(earlier)}}
             yield _if_then(
                 {"resource": {"not": {"anyOf": announced}}, "state": shown},
-                {"state": _ref(STATE_TYPES[kind])},
+                {"state": self._reference(STATE_TYPES[kind])},
             )
             earlier.append({"required": [member]})
 
 
-def _ref(name: str) -> Schema:
-    return {"$ref": "#/$defs/" + name.replace("~", "~0").replace("/", "~1")}
+def _object_schema(properties: Schema, required: list[str]) -> Schema:
+    schema: Schema = {"type": "object"}
+    if properties:
+        schema["properties"] = properties
+    if required:
+        schema["required"] = required
+    return schema
 
 
 def _if_then(condition: Schema, consequence: Schema) -> Schema:
     return {
         "if": {"properties": condition, "required": list(condition)},
         "then": {"properties": consequence},
-    }
-
-
-def _union(by: str, variants: Mapping[Any, Schema], is_open: bool) -> Schema:
-    """A union told apart by one member. Branches by if and then, so that errors name one variant."""
-    values = list(variants)
-    kind = "boolean" if all(isinstance(value, bool) for value in values) else "string"
-    discriminator: Schema = {"type": kind} if is_open else {"type": kind, "enum": values}
-    return {
-        "type": "object",
-        "required": [by],
-        "properties": {by: discriminator},
-        "allOf": [
-            {"if": {"properties": {by: {"const": value}}, "required": [by]}, "then": schema}
-            for value, schema in variants.items()
-        ],
     }

@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from .actions import is_known_action
 from .channels import STATE_TYPES
 from .errors import ERROR_CODES
+from .forms import STATUS_KEYWORD
 from .methods import METHODS
+from .notation import definitions, reachable, source
+from .publishing import schema_for
 from .status import ACTIVITIES, ACTIVITY_MASK, NAMES, is_status
 from .versions import rules_for
 
@@ -26,23 +29,25 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
+__all__ = [
+    "MOST_VIOLATIONS",
+    "Violation",
+    "action_violations",
+    "error_data_violations",
+    "params_violations",
+    "result_violations",
+    "schema_for",
+    "state_violations",
+    "type_names",
+    "violations",
+]
+
 MOST_VIOLATIONS: Final = 20
 """How many reasons are given for one value at most."""
 
 _LONGEST_QUOTE: Final = 80
 # The explaining validator takes seconds per megabyte; a host must not be able to stall the suite.
 _MOST_NODES_TO_EXPLAIN: Final = 20_000
-
-_SCHEMA_FILES: Final = (
-    "common",
-    "root",
-    "session",
-    "chat",
-    "toolcalls",
-    "others",
-    "commands",
-    "actions",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +64,6 @@ class Violation:
         return f"{self.path}: {self.message}"
 
 
-def schema_for(version: str) -> dict[str, Any]:
-    """A JSON Schema 2020-12 document whose $defs hold every type the version has.
-
-    Raises ValueError when the version is malformed. The result is the caller's own copy.
-    """
-    rules = rules_for(version)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Agent Host Protocol {rules}",
-        "$defs": json.loads(json.dumps(_definitions(rules))),
-    }
-
-
 def type_names(version: str) -> frozenset[str]:
     """The names that `violations` takes for this version."""
     return frozenset(_definitions(rules_for(version)))
@@ -82,16 +74,14 @@ def violations(version: str, type_name: str, value: Any) -> list[Violation]:
 
     Raises LookupError when the version has no such type, ValueError when the version is malformed.
     """
-    rules = rules_for(version)
-    if type_name not in _definitions(rules):
-        raise LookupError(f"AHP {rules} has no type {type_name!r}")
+    decider = _decider_for(version, type_name)
     try:
-        if _decider(rules, type_name).is_valid(value):
+        if decider.is_valid(value):
             return []
-        return list(islice(_unique(_explained(rules, type_name, value)), MOST_VIOLATIONS))
+        return list(islice(_unique(_explained(rules_for(version), type_name, value)), MOST_VIOLATIONS))
     except ValueError:
         # The compiled validator takes no lone surrogates and no deep nesting, so the other one decides.
-        return list(islice(_unique(_reasons(rules, type_name, value)), MOST_VIOLATIONS))
+        return list(islice(_unique(_reasons(rules_for(version), type_name, value)), MOST_VIOLATIONS))
 
 
 def action_violations(version: str, action: Any) -> list[Violation]:
@@ -143,58 +133,18 @@ def _by_name(version: str, type_name: str | None, value: Any) -> list[Violation]
 
 
 @cache
-def _source() -> dict[Any, Any]:
-    from importlib.resources import files
-
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    folder = files(__package__) / "schemas"
-    merged: dict[Any, Any] = {}
-    for name in _SCHEMA_FILES:
-        content = yaml.load((folder / f"{name}.yaml").read_text("utf-8"), loader)
-        twice = merged.keys() & content.keys()
-        if twice:
-            raise RuntimeError(f"{name}.yaml defines again: {', '.join(sorted(map(str, twice)))}")
-        merged |= content
-    return merged
-
-
-@cache
 def _definitions(rules: str) -> dict[str, Any]:
-    from .notation import definitions
-
-    return definitions(_source(), rules)
+    return definitions(source(), rules)
 
 
 def _document(rules: str, type_name: str) -> dict[str, Any]:
     """A schema of one type with only the definitions that it reaches; small ones compile faster."""
-    everything = _definitions(rules)
-    reached: dict[str, Any] = {}
-    waiting = [type_name]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached[name] = everything[name]
-            waiting.extend(_references(everything[name]))
     pointer = type_name.replace("/", "~1")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$ref": f"#/$defs/{pointer}",
-        "$defs": reached,
+        "$defs": reachable(_definitions(rules), [type_name]),
     }
-
-
-def _references(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        target = schema.get("$ref")
-        if isinstance(target, str):
-            yield target.removeprefix("#/$defs/").replace("~1", "/")
-        for member in schema.values():
-            yield from _references(member)
-    elif isinstance(schema, list):
-        for entry in schema:
-            yield from _references(entry)
 
 
 class _StatusKeyword:
@@ -208,11 +158,18 @@ class _StatusKeyword:
             raise ValueError(_status_message(instance))
 
 
+@lru_cache(maxsize=4096)
+def _decider_for(version: str, type_name: str) -> jsonschema_rs.Draft202012Validator:
+    """The decider of a negotiated version: one look-up for a value of a type that was seen before."""
+    rules = rules_for(version)
+    if type_name not in _definitions(rules):
+        raise LookupError(f"AHP {rules} has no type {type_name!r}")
+    return _decider(rules, type_name)
+
+
 @cache
 def _decider(rules: str, type_name: str) -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs
-
-    from .notation import STATUS_KEYWORD
 
     return jsonschema_rs.Draft202012Validator(
         _document(rules, type_name), keywords={STATUS_KEYWORD: _StatusKeyword}, offline=True
@@ -223,8 +180,6 @@ def _decider(rules: str, type_name: str) -> jsonschema_rs.Draft202012Validator:
 def _explainer(rules: str, type_name: str) -> Validator:
     from jsonschema import Draft202012Validator, validators
     from jsonschema.exceptions import ValidationError
-
-    from .notation import STATUS_KEYWORD
 
     def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         if isinstance(instance, int) and not isinstance(instance, bool) and not is_status(instance):
@@ -286,7 +241,7 @@ def _violations_of(error: Any) -> Iterator[Violation]:
         case "const":
             yield Violation(path, f"expected {json.dumps(error.validator_value)}, found {_quoted(error.instance)}")
         case "pattern":
-            sort = "an ISO 8601 time" if "\\d{4}" in error.validator_value else "a URI with a scheme"
+            sort = "an ISO 8601 time" if "[0-9]{4}" in error.validator_value else "a URI with a scheme"
             yield Violation(path, f"expected {sort}, found {_quoted(error.instance)}")
         case "minItems":
             yield Violation(path, "must not be empty; what is not there is left out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 CHAT = "ahp-chat:/c1"
@@ -20,7 +21,7 @@ FAILURE = {"success": False, "pastTenseMessage": "Gave up", "error": {"message":
 def auth() -> dict[str, Any]:
     return {
         "reason": "insufficientScope",
-        "resource": {"resource": "https://vault.example/mcp"},
+        "resource": {"resource": "https://vault.example/mcp", "authorization_servers": ["https://login.example"]},
         "requiredScopes": ["secrets.read"],
     }
 
@@ -57,12 +58,21 @@ def call(status: str, contributor: str | None = "mcp") -> dict[str, Any]:
     return base | RESULT
 
 
-def chat(*parts: dict[str, Any], status: int = 8) -> dict[str, Any]:
-    """A chat with one finished turn and an active one that holds these parts."""
+def waits(part: dict[str, Any]) -> bool:
+    """Whether a part of the active turn waits for somebody."""
+    if part["kind"] == "toolCall":
+        status = part["toolCall"]["status"]
+        return status in ("pending-confirmation", "pending-result-confirmation", "auth-required")
+    return part["kind"] == "inputRequest" and "response" not in part
+
+
+def chat(*parts: dict[str, Any], status: int | None = None) -> dict[str, Any]:
+    """A chat with one finished turn and an active one that holds these parts; its status follows from them."""
+    follows = 24 if any(map(waits, parts)) else 8
     return {
         "resource": CHAT,
         "title": "Chat",
-        "status": status,
+        "status": follows if status is None else status,
         "modifiedAt": "2026-01-01T00:00:00.000Z",
         "turns": [
             {
@@ -83,7 +93,7 @@ def chat(*parts: dict[str, Any], status: int = 8) -> dict[str, Any]:
     }
 
 
-def chat_with_call(status: str, contributor: str | None = "mcp", *, chat_status: int = 8) -> dict[str, Any]:
+def chat_with_call(status: str, contributor: str | None = "mcp", *, chat_status: int | None = None) -> dict[str, Any]:
     return chat({"kind": "toolCall", "toolCall": call(status, contributor)}, status=chat_status)
 
 
@@ -103,7 +113,8 @@ def server(identity: str = "vault", kind: str = "ready") -> dict[str, Any]:
         "name": "vault",
         "enabled": True,
         "state": {"kind": kind},
-        "channel": "mcp://vault",
+        "channel": f"mcp://{identity}",
+        "mcpApp": {"capabilities": {"serverTools": {}}},
     }
 
 
@@ -153,3 +164,119 @@ def request(identity: str, kind: str) -> dict[str, Any]:
         case "toolClientExecution":
             return base | {"turnId": TURN, "clientId": "phone", "toolCall": call("running", "client")}
     return base | {"turnId": TURN, "toolCall": call("auth-required")}
+
+
+def terminal(**members: Any) -> dict[str, Any]:
+    """A terminal that shows a prompt and the output of one finished command; legal in every version."""
+    return {
+        "title": "zsh",
+        "claim": {"kind": "client", "clientId": "phone"},
+        "lifecycle": {"status": "running"},
+        "content": [
+            {"type": "unclassified", "value": "$ "},
+            {
+                "type": "command",
+                "commandId": "ls",
+                "commandLine": "ls",
+                "output": "notes\r\n",
+                "timestamp": 1,
+                "isComplete": True,
+                "exitCode": 0,
+            },
+        ],
+    } | members
+
+
+def file(identity: str = "file:///a") -> dict[str, Any]:
+    return {"id": identity, "edit": {"after": {"uri": identity, "content": {"uri": f"{identity}?after"}}}}
+
+
+def operation(identity: str = "commit", status: str = "idle") -> dict[str, Any]:
+    return {"id": identity, "label": identity.title(), "scopes": ["changeset"], "status": status}
+
+
+def changeset(**members: Any) -> dict[str, Any]:
+    return {"status": "ready", "files": [file(), file("file:///b")], "operations": [operation()]} | members
+
+
+def annotation(identity: str = "note-1") -> dict[str, Any]:
+    """An annotation that is legal in every version, because it says in both ways where it was made."""
+    return {
+        "id": identity,
+        "turnId": "turn-0",
+        "origin": {"session": "ahp-session:/s1", "turnId": "turn-0"},
+        "resource": "file:///a",
+        "resolved": False,
+        "entries": [{"id": "entry-1", "text": "Why?"}],
+    }
+
+
+def annotated() -> dict[str, Any]:
+    return {"annotations": [annotation()]}
+
+
+def watch() -> dict[str, Any]:
+    return {"root": "file:///a", "recursive": True}
+
+
+def automation(identity: str = "ahp-automation:/nightly") -> dict[str, Any]:
+    definition = {
+        "title": "Nightly",
+        "message": {"text": "Tidy up", "origin": {"kind": "automation"}},
+        "session": {},
+        "enabled": True,
+        "triggers": [],
+    }
+    return {
+        "resource": identity,
+        "definition": definition,
+        "operations": ["run"],
+        "runs": [],
+        "createdAt": "2026-01-01T00:00:00.000Z",
+        "modifiedAt": "2026-01-01T00:00:00.000Z",
+    }
+
+
+def automations() -> dict[str, Any]:
+    return {"entries": [automation()]}
+
+
+def lifecycle(status: str) -> dict[str, Any]:
+    moment = "2026-01-01T00:00:00.000Z"
+    ended = {} if status == "running" else {"completedAt": moment}
+    return {"status": status, "createdAt": moment, "startedAt": moment, **ended}
+
+
+def automation_run(**members: Any) -> dict[str, Any]:
+    return {
+        "resource": "ahp-automation-run:/r1",
+        "automation": "ahp-automation:/nightly",
+        "origin": {"kind": "manual"},
+        "lifecycle": lifecycle("running"),
+        "operations": [],
+        "sessions": ["ahp-session:/s1", "ahp-session:/s2"],
+        "primarySession": "ahp-session:/s1",
+    } | members
+
+
+def canvas(**members: Any) -> dict[str, Any]:
+    return {"instanceId": "preview", "extensionId": "project:preview", "canvasId": "preview"} | members
+
+
+def root() -> dict[str, Any]:
+    return {"agents": [], "config": {"schema": {"type": "object", "properties": {}}, "values": {"a": 1}}}
+
+
+STATES: dict[str, Callable[[], dict[str, Any]]] = {
+    "root": root,
+    "session": session,
+    "chat": chat,
+    "terminal": terminal,
+    "changeset": changeset,
+    "annotations": annotated,
+    "resourceWatch": watch,
+    "automations": automations,
+    "automationRun": automation_run,
+    "canvas": canvas,
+}
+"""A state of each channel kind."""

@@ -44,6 +44,16 @@ def fixtures() -> dict[str, dict[str, Any]]:
     }
 
 
+@cache
+def round_trips() -> dict[str, dict[str, Any]]:
+    """Every value that codecs have to bring back, by file name. Here null is not absence."""
+    if UPSTREAM is None:
+        return {}
+    return {
+        path.stem: json.loads(path.read_text("utf-8")) for path in sorted((UPSTREAM / "round-trips").glob("*.json"))
+    }
+
+
 def fixture_names(*kinds: str) -> list[str]:
     """The fixtures of these channel kinds, or of all."""
     return [name for name, fixture in fixtures().items() if not kinds or fixture["reducer"] in kinds]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import pytest
 
 from conformance.protocol import (
-    BLOCKING_STATUSES,
     FINAL_STATUSES,
     STATUS,
     TOOL_CALL_STATUSES,
     TOOL_CALL_TRANSITIONS,
     VERSIONS,
+    actions_of,
     activity,
     event_of,
     next_status,
@@ -33,6 +34,7 @@ from .examples import (
     chat_with_call,
     message,
 )
+from .reference import FROZEN_CLOCK, fixture_names, fixtures
 
 ACTIONS: dict[str, dict[str, Any]] = {
     "delta": {"type": "chat/toolCallDelta", "content": "x"},
@@ -65,25 +67,52 @@ ACTIONS: dict[str, dict[str, Any]] = {
 
 S, PC, R, AR, PRC, C, X = TOOL_CALL_STATUSES
 
-# The table once more, written from the specification's prose row by row instead of by event.
-# One column for each status in the order of TOOL_CALL_STATUSES; None where nothing happens.
-BY_ROW: dict[str, tuple[str | None, ...]] = {
-    "delta": (S, None, None, None, None, None, None),
-    "ready": (PC, PC, PC, None, None, None, None),
-    "ready, confirmed": (R, R, R, None, None, None, None),
-    "approved": (None, R, None, None, None, None, None),
-    "denied": (None, X, None, None, None, None, None),
-    "content": (None, None, R, None, None, None, None),
-    "succeeded": (None, C, C, None, None, None, None),
-    "succeeded, to review": (None, PRC, PRC, None, None, None, None),
-    "failed": (None, C, C, C, None, None, None),
-    "failed, to review": (None, PRC, PRC, C, None, None, None),
-    "result approved": (None, None, None, None, C, None, None),
-    "result denied": (None, None, None, None, X, None, None),
-    "challenged": (None, None, AR, None, None, None, None),
-    "resolved": (None, None, None, R, None, None, None),
-    "turn ended": (X, X, X, X, X, None, None),
-}
+# The table once more, written from the specification's prose, row by row: where an event takes a call
+# from each status; a dot where nothing happens. It is the same in every version.
+MATRIX = """
+                       S    PC   R    AR   PRC  C    X
+delta                  S    .    .    .    .    .    .
+ready                  PC   PC   PC   .    .    .    .
+ready, confirmed       R    R    R    .    .    .    .
+approved               .    R    .    .    .    .    .
+denied                 .    X    .    .    .    .    .
+content                .    .    R    .    .    .    .
+succeeded              .    C    C    .    .    .    .
+succeeded, to review   .    PRC  PRC  .    .    .    .
+failed                 .    C    C    C    .    .    .
+failed, to review      .    PRC  PRC  C    .    .    .
+result approved        .    .    .    .    C    .    .
+result denied          .    .    .    .    X    .    .
+challenged             .    .    AR   .    .    .    .
+resolved               .    .    .    R    .    .    .
+turn ended             X    X    X    X    X    .    .
+"""
+# Only a call that an MCP server contributed follows these; one of a client or of the host ignores them.
+OF_MCP_SERVERS = ("challenged",)
+
+SHORT = {"S": S, "PC": PC, "R": R, "AR": AR, "PRC": PRC, "C": C, "X": X, ".": None}
+
+
+def by_row() -> dict[str, dict[str, str | None]]:
+    """Where each event takes a call, by event and status."""
+    head, *rows = MATRIX.strip("\n").splitlines()
+    columns = [SHORT[name] for name in head.split()]
+    table: dict[str, dict[str, str | None]] = {}
+    for row in rows:
+        cells = row.split()[-len(columns) :]
+        table[row[:22].strip()] = {str(old): SHORT[cell] for old, cell in zip(columns, cells, strict=True)}
+    return table
+
+
+BY_ROW = by_row()
+
+
+def expected_status(status: str, event: str, contributor: str | None) -> str | None:
+    if event in OF_MCP_SERVERS and contributor != "mcp":
+        return None
+    return BY_ROW[event][status]
+
+
 TURN_ENDS: dict[str, dict[str, Any]] = {
     "chat/turnComplete": {},
     "chat/turnCancelled": {},
@@ -99,10 +128,12 @@ def sent(event: str) -> dict[str, Any]:
 
 
 def test_the_table_agrees_with_the_prose() -> None:
-    for event, row in BY_ROW.items():
-        expected = {old: new for old, new in zip(TOOL_CALL_STATUSES, row, strict=True) if new is not None}
-        assert dict(TOOL_CALL_TRANSITIONS[event]) == expected, event
-    assert set(BY_ROW) == set(TOOL_CALL_TRANSITIONS)
+    assert {event: {old: new for old, new in row.items() if new} for event, row in BY_ROW.items()} == {
+        event: dict(row) for event, row in TOOL_CALL_TRANSITIONS.items()
+    }
+    assert all(list(row) == list(TOOL_CALL_STATUSES) for row in BY_ROW.values())
+    for status, event, contributor in product(TOOL_CALL_STATUSES, BY_ROW, CONTRIBUTORS):
+        assert next_status(status, event, contributor) == expected_status(status, event, contributor)
 
 
 def test_nothing_leaves_a_final_status() -> None:
@@ -123,7 +154,9 @@ def test_other_actions_mean_nothing_to_a_call() -> None:
 def test_every_status_event_and_contributor(version: str) -> None:
     for status, event, contributor in product(TOOL_CALL_STATUSES, ACTIONS, CONTRIBUTORS):
         state = chat_with_call(status, contributor)
-        expected = next_status(status, event, contributor)
+        expected = expected_status(status, event, contributor)
+        if ACTIONS[event]["type"] not in actions_of(version):
+            expected = None
         after = reduce("chat", state, sent(event), version)
         case = (status, event, contributor)
         if expected is None:
@@ -133,10 +166,57 @@ def test_every_status_event_and_contributor(version: str) -> None:
         assert call_in(after)["status"] == expected, case
         assert call_in(after)["toolCallId"] == CALL
         assert call_in(after).get("contributor") == CONTRIBUTORS[contributor], case
-        waits = expected in BLOCKING_STATUSES
-        if event not in ("delta", "content"):
-            wanted = STATUS.INPUT_NEEDED if waits else STATUS.IN_PROGRESS
-            assert activity(after["status"]) == wanted, case
+        wanted = STATUS.INPUT_NEEDED if expected in (PC, AR, PRC) else STATUS.IN_PROGRESS
+        assert activity(after["status"]) == wanted, case
+
+
+def calls_of(turn: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The calls of a turn by id."""
+    parts = [part for part in turn["responseParts"] if part["kind"] == "toolCall"]
+    return {part["toolCall"]["toolCallId"]: part["toolCall"] for part in parts}
+
+
+def steps_of(fixture: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """For each action of a fixture about calls of the active turn: the call, the event, the next status."""
+    state = fixture["initial"]
+    for action in fixture["actions"]:
+        active, event = state.get("activeTurn"), event_of(action)
+        state = reduce("chat", state, action, "0.6.0", lambda: FROZEN_CLOCK)
+        if event is None or active is None or active["id"] != action["turnId"]:
+            continue
+        after = calls_of(state.get("activeTurn") or state["turns"][-1])
+        for name, call in calls_of(active).items():
+            if event == "turn ended" or name == action["toolCallId"]:
+                yield call, event, after[name]["status"]
+
+
+# Moves that no fixture makes; for these the matrix rests on the reducer's text alone.
+NOT_IN_FIXTURES = {
+    (PC, "failed"),
+    (PC, "failed, to review"),
+    (PC, "ready, confirmed"),
+    (PC, "succeeded, to review"),
+    (PC, "turn ended"),
+    (PRC, "turn ended"),
+    (R, "failed"),
+    (R, "failed, to review"),
+    (R, "ready, confirmed"),
+}
+
+CHAT_FIXTURES = fixture_names("chat")
+
+
+@pytest.mark.skipif(not CHAT_FIXTURES, reason="no reference data beside the checkout")
+def test_the_fixtures_walk_the_matrix() -> None:
+    """The ends of these walks are compared with the reference elsewhere; here every step has its cell."""
+    walked = set()
+    for name in CHAT_FIXTURES:
+        for call, event, status in steps_of(fixtures()[name]):
+            expected = expected_status(call["status"], event, (call.get("contributor") or {}).get("kind"))
+            assert status == (expected or call["status"]), (name, call["status"], event)
+            walked.add((call["status"], event))
+    moving = {(status, event) for event, row in BY_ROW.items() for status in row if row[status]}
+    assert moving - walked == NOT_IN_FIXTURES
 
 
 def test_only_a_call_of_an_mcp_server_is_challenged() -> None:
@@ -277,3 +357,16 @@ def test_a_chat_waits_until_its_last_blocked_call_goes_on() -> None:
     assert activity(once["status"]) == STATUS.INPUT_NEEDED
     twice = reduce("chat", once, sent("resolved") | {"toolCallId": "call-2"})
     assert activity(twice["status"]) == STATUS.IN_PROGRESS
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_late_action_about_a_call_of_a_failed_turn_takes_the_chat_from_error_to_idle(version: str) -> None:
+    """The activity is derived anew by such actions, found or not, and without an active turn it is Idle."""
+    end = {"type": "chat/error", "turnId": TURN, "duration": 1, **TURN_ENDS["chat/error"]}
+    failed = reduce("chat", chat_with_call(R, "client"), end, version)
+    for event in ("delta", "content"):
+        assert reduce("chat", failed, sent(event), version) is failed
+    late = reduce("chat", failed, sent("succeeded"), version)
+    assert late == failed | {"status": STATUS.IDLE}
+    assert late["turns"] is failed["turns"]
+    assert reduce("chat", late, sent("succeeded"), version) is late

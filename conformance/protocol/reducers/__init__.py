@@ -4,16 +4,17 @@
 back when an action changes nothing. A further channel is one more module with HANDLERS, named here.
 """
 
-from __future__ import annotations
+# No future import here: its name would hide the module of the annotations channel.
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from conformance.protocol.actions import is_known_action
+from conformance.protocol.actions import actions_of
 from conformance.protocol.versions import BASELINE, rules_for
 
-from . import chat, root, session
+from . import annotations, automation_run, automations, canvas, changeset, chat, resource_watch, root, session, terminal
 from .chat import chat_activity
 from .folding import Handlers, Step
 from .session import awaits_user
@@ -29,9 +30,29 @@ from .toolcalls import (
 )
 
 REDUCERS: Final[Mapping[str, Handlers]] = MappingProxyType(
-    {"root": root.HANDLERS, "session": session.HANDLERS, "chat": chat.HANDLERS}
+    {
+        "root": root.HANDLERS,
+        "session": session.HANDLERS,
+        "chat": chat.HANDLERS,
+        "terminal": terminal.HANDLERS,
+        "changeset": changeset.HANDLERS,
+        "annotations": annotations.HANDLERS,
+        "resourceWatch": resource_watch.HANDLERS,
+        "automations": automations.HANDLERS,
+        "automationRun": automation_run.HANDLERS,
+        "canvas": canvas.HANDLERS,
+    }
 )
-"""The handlers of each channel kind that can be folded, by action type."""
+"""The handlers of each channel kind with state, by action type. Telemetry has none."""
+
+
+@lru_cache(maxsize=256)
+def _rules(kind: str, version: str) -> tuple[Handlers, Step]:
+    """The handlers that the version has, and the step of a fold without a clock."""
+    if kind not in REDUCERS:
+        raise LookupError(f"no fold for channel kind {kind!r}; there is one for {', '.join(REDUCERS)}")
+    known = actions_of(version)
+    return {name: handler for name, handler in REDUCERS[kind].items() if name in known}, Step(rules_for(version))
 
 
 def reduce(
@@ -48,16 +69,15 @@ def reduce(
     timestamp stays. Actions of an unknown type, of a type that the version lacks, and actions or
     states too malformed to fold change nothing: whether they are legal is what the schemas say.
     """
-    handlers = REDUCERS.get(kind)
-    if handlers is None:
-        raise LookupError(f"no fold for channel kind {kind!r}; there is one for {', '.join(REDUCERS)}")
+    handlers, step = _rules(kind, version)
     if not isinstance(state, dict) or not isinstance(action, Mapping):
         return state
     name = action.get("type")
-    if not isinstance(name, str) or name not in handlers or not is_known_action(name, version):
+    handler = handlers.get(name) if isinstance(name, str) else None
+    if handler is None:
         return state
     try:
-        return handlers[name](state, action, Step(rules_for(version), now))
+        return handler(state, action, step if now is None else Step(step.version, now))
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
         # A member that the rule needs is missing or of another shape.
         return state

@@ -51,16 +51,14 @@ def chat_activity(state: State) -> int:
     turn = state.get("activeTurn")
     if not turn:
         return IDLE
-    return INPUT_NEEDED if any(map(_blocks, turn["responseParts"])) else IN_PROGRESS
-
-
-def _blocks(part: dict[str, Any]) -> bool:
-    match part.get("kind"):
-        case "toolCall":
-            return part["toolCall"].get("status") in BLOCKING_STATUSES
-        case "inputRequest":
-            return part.get("response") is None
-    return False
+    for part in turn["responseParts"]:
+        kind = part.get("kind")
+        if kind == "toolCall":
+            if part["toolCall"].get("status") in BLOCKING_STATUSES:
+                return INPUT_NEEDED
+        elif kind == "inputRequest" and part.get("response") is None:
+            return INPUT_NEEDED
+    return IN_PROGRESS
 
 
 def _refreshed(state: State, *, unread: bool = False) -> State:
@@ -96,7 +94,7 @@ def _active(state: State, turn_id: Any) -> dict[str, Any] | None:
 
 
 def _with_parts(state: State, turn: dict[str, Any], parts: list[dict[str, Any]]) -> State:
-    return put(state, activeTurn=put(turn, responseParts=parts))
+    return {**state, "activeTurn": {**turn, "responseParts": parts}}
 
 
 # Turns
@@ -205,20 +203,28 @@ def _text_appended_to(kind: str) -> Callable[[State, Action, Step], State]:
         if turn is None:
             return state
         parts = turn["responseParts"]
-        for place, part in enumerate(parts):
-            if _part_id(part) == action["partId"]:
-                if part.get("kind") != kind:
-                    return state
-                longer = put(part, content=part["content"] + action["content"])
-                return _with_parts(state, turn, replaced(parts, place, longer))
-        return state
+        place = _part_place(parts, action["partId"])
+        if place < 0 or parts[place].get("kind") != kind:
+            return state
+        part = parts[place]
+        longer = {**part, "content": part["content"] + action["content"]}
+        return _with_parts(state, turn, replaced(parts, place, longer))
 
     return handle
 
 
-def _part_id(part: dict[str, Any]) -> Any:
-    """What an action may call a part by: its own id, or that of the tool call in it."""
-    return part["toolCall"].get("toolCallId") if part.get("kind") == "toolCall" else part.get("id")
+def _part_place(parts: list[dict[str, Any]], wanted: Any) -> int:
+    """The place of the first part that an action calls by this id, its own or that of its tool call, or -1.
+
+    The first, because ids that a host gives twice must lead to the part that all other folds choose.
+    """
+    for place, part in enumerate(parts):
+        if part.get("kind") == "toolCall":
+            if part["toolCall"].get("toolCallId") == wanted:
+                return place
+        elif part.get("id") == wanted:
+            return place
+    return -1
 
 
 def _usage(state: State, action: Action, step: Step) -> State:
@@ -236,20 +242,27 @@ def _call_started(state: State, action: Action, step: Step) -> State:
 
 
 def _call_moved(state: State, action: Action, step: Step) -> State:
+    """Moves the call, and derives the activity anew even if there is nothing to move.
+
+    So a late action about a call of a failed turn takes the chat from Error to Idle, for everybody.
+    """
+    return _refreshed(_call_grown(state, action, step))
+
+
+def _call_grown(state: State, action: Action, step: Step) -> State:
+    """The state with every call of this id after the action; nothing else changes."""
     turn, event = _active(state, action["turnId"]), event_of(action)
     if turn is None or event is None:
         return state
-    parts = [_moved_in(part, event, action, step) for part in turn["responseParts"]]
-    if all(new is old for new, old in zip(parts, turn["responseParts"], strict=True)):
-        return state
-    return _refreshed(_with_parts(state, turn, parts))
-
-
-def _moved_in(part: dict[str, Any], event: str, action: Action, step: Step) -> dict[str, Any]:
-    if part.get("kind") != "toolCall" or part["toolCall"].get("toolCallId") != action["toolCallId"]:
-        return part
-    call = moved(part["toolCall"], event, action, step)
-    return part if call is part["toolCall"] else put(part, toolCall=call)
+    parts, wanted = turn["responseParts"], action["toolCallId"]
+    new = parts
+    for place, part in enumerate(parts):
+        if part.get("kind") != "toolCall" or part["toolCall"].get("toolCallId") != wanted:
+            continue
+        call = moved(part["toolCall"], event, action, step)
+        if call is not part["toolCall"]:
+            new = replaced(new, place, {**part, "toolCall": call})
+    return state if new is parts else _with_parts(state, turn, new)
 
 
 # Questions to the user
@@ -374,12 +387,12 @@ HANDLERS: Final[Handlers] = {
     "chat/usage": _usage,
     "chat/activityChanged": setter("activity"),
     "chat/toolCallStart": _call_started,
-    "chat/toolCallDelta": _call_moved,
+    "chat/toolCallDelta": _call_grown,
     "chat/toolCallReady": _call_moved,
     "chat/toolCallConfirmed": _call_moved,
     "chat/toolCallComplete": _call_moved,
     "chat/toolCallResultConfirmed": _call_moved,
-    "chat/toolCallContentChanged": _call_moved,
+    "chat/toolCallContentChanged": _call_grown,
     "chat/toolCallAuthRequired": _call_moved,
     "chat/toolCallAuthResolved": _call_moved,
     "chat/inputRequested": _input_requested,

@@ -60,7 +60,9 @@ def upserted(entries: list[dict[str, Any]], entry: dict[str, Any], key: str) -> 
 
 def replaced(entries: list[Any], place: int, entry: Any) -> list[Any]:
     """A copy with another entry at one place."""
-    return [*entries[:place], entry, *entries[place + 1 :]]
+    copy = entries.copy()
+    copy[place] = entry
+    return copy
 
 
 def removed(entries: list[Any], place: int) -> list[Any]:
@@ -78,10 +80,15 @@ def setter(member: str, source: str | None = None) -> Handler:
     return handle
 
 
+def unchanged(state: State, action: Action, step: Step) -> State:
+    """The handler of an action that asks for something or reports something and changes no state."""
+    return state
+
+
 def config_changed(state: State, action: Action, step: Step) -> State:
     """Merges or replaces config values; a channel without config stays as it is."""
     config = state.get("config")
-    if not config:
+    if config is None:
         return state
     values = dict(action["config"]) if action.get("replace") else {**config["values"], **action["config"]}
     return put(state, config={**config, "values": values})

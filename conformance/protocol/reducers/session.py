@@ -139,33 +139,38 @@ def _input_needed_removed(state: State, action: Action, step: Step) -> State:
     return put(state, inputNeeded=left or None, status=_status_with(state["status"], left, step.version))
 
 
-def _in_customizations(state: State, wanted: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> State:
-    """Applies a change to the customization with this id, at the top or inside a container.
+_Change = Callable[[dict[str, Any]], dict[str, Any] | None]
+"""Gives the new entry, None to take it away, or the same object to leave it."""
 
-    The change gives the new entry, None to take it away, or the same object to leave it.
+
+def _in_customizations(state: State, wanted: str, change: _Change, *, everywhere: bool = True) -> State:
+    """Applies a change to the customization with this id: at the top, else inside containers.
+
+    everywhere: in every container that has such a child; otherwise in the first.
     """
     entries: list[dict[str, Any]] = state.get("customizations") or []
     place = index_of(entries, "id", wanted)
     if place >= 0:
         changed = _changed_at(entries, place, change)
         return state if changed is entries else put(state, customizations=changed)
+    changed = entries
     for top, container in enumerate(entries):
         children = container.get("children")
         # A server has no children, whatever members it carries.
         if container.get("type") == "mcpServer" or not children:
             continue
         place = index_of(children, "id", wanted)
-        if place >= 0:
-            changed = _changed_at(children, place, change)
-            if changed is children:
-                continue
-            return put(state, customizations=replaced(entries, top, put(container, children=changed)))
-    return state
+        if place < 0:
+            continue
+        kept = _changed_at(children, place, change)
+        if kept is not children:
+            changed = replaced(changed, top, put(container, children=kept))
+        if not everywhere:
+            break
+    return state if changed is entries else put(state, customizations=changed)
 
 
-def _changed_at(
-    entries: list[dict[str, Any]], place: int, change: Callable[[dict[str, Any]], dict[str, Any] | None]
-) -> list[dict[str, Any]]:
+def _changed_at(entries: list[dict[str, Any]], place: int, change: _Change) -> list[dict[str, Any]]:
     entry = change(entries[place])
     if entry is entries[place]:
         return entries
@@ -173,8 +178,16 @@ def _changed_at(
 
 
 def _customization_toggled(state: State, action: Action, step: Step) -> State:
-    if TOGGLE_IS_A_FLAG.contains(step.version):
-        return _in_customizations(state, action["id"], lambda entry: put(entry, enabled=action["enabled"]))
+    change = _switched if TOGGLE_IS_A_FLAG.contains(step.version) else _decided
+    return _in_customizations(state, action["id"], change(action), everywhere=False)
+
+
+def _switched(action: Action) -> _Change:
+    enabled = action["enabled"]
+    return lambda entry: put(entry, enabled=enabled)
+
+
+def _decided(action: Action) -> _Change:
     decisions: list[dict[str, Any]] = action["enablement"]
 
     def decide(entry: dict[str, Any]) -> dict[str, Any]:
@@ -182,7 +195,7 @@ def _customization_toggled(state: State, action: Action, step: Step) -> State:
             return put(entry, enablement=list(decisions) or None)
         return put(entry, enabled=decisions[0].get("enabled", True) if decisions else True)
 
-    return _in_customizations(state, action["id"], decide)
+    return decide
 
 
 def _customization_updated(state: State, action: Action, step: Step) -> State:
