@@ -1,39 +1,26 @@
 """Loading the obligations.
 
 Each theme is one YAML file beside this module: a list of mappings whose members are the fields of
-:class:`Obligation`. The files are the source; nothing else in the project repeats a level, a window or a
-statement.
+:class:`Obligation`, held to ``catalogue.schema.json``. The files are the source; nothing else in the project repeats
+a level, a window or a statement.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib import resources
+from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from conformance.protocol.versions import VERSIONS, Window
+
+from . import compiled
+from .citations import Citation, parse_citations
 
 Level = Literal["MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY"]
 LEVELS: tuple[Level, ...] = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY")
 
-_REQUIRED = {
-    "id",
-    "level",
-    "subject",
-    "since",
-    "basis",
-    "force",
-    "statement",
-    "source",
-    "provocation",
-    "observe",
-}
-_OPTIONAL = {"until", "gate", "fault", "dispute", "see", "merged"}
 _LISTS = ("dispute", "see", "merged")
 
 
@@ -81,6 +68,11 @@ class Obligation:
         """Whether a breach can turn a verdict: derived obligations are advice."""
         return self.force != "derived"
 
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The places of ``source``. Raises ValueError when it is not a list of citations."""
+        return parse_citations(self.source)
+
     def applies(self, version: str) -> bool:
         """Whether the obligation holds at ``version``. Obligations of unreleased versions never do."""
         return self.since != "dev" and Window(self.since, self.until).contains(version)
@@ -115,45 +107,56 @@ class Catalogue:
         return tuple(dict.fromkeys(o.theme for o in self))
 
 
-def _obligation(theme: str, entry: Any) -> Obligation:
-    if not isinstance(entry, dict) or "id" not in entry:
-        raise CatalogueError(f"{theme}.yaml: an entry without id: {entry!r:.80}")
-    missing, unknown = _REQUIRED - entry.keys(), entry.keys() - _REQUIRED - _OPTIONAL
-    if missing or unknown:
-        raise CatalogueError(
-            f"{theme}.yaml: {entry['id']}: "
-            + "; ".join(
-                [f"lacks {', '.join(sorted(missing))}"] * bool(missing)
-                + [f"has unknown members {', '.join(sorted(unknown))}"] * bool(unknown)
-            )
-        )
-    if entry["level"] not in LEVELS:
-        raise CatalogueError(f"{theme}.yaml: {entry['id']}: level {entry['level']!r} is none of {LEVELS}")
-    for bound in ("since", "until"):
-        value = entry.get(bound)
-        if value is not None and value != "dev" and str(value).count(".") != 2:
-            raise CatalogueError(f"{theme}.yaml: {entry['id']}: {bound} {value!r} is no version")
-    lists = {name: tuple(entry.get(name, ())) for name in _LISTS}
-    return Obligation(theme=theme, **{**entry, **lists})
+def check(themes: compiled.Themes) -> None:
+    """Hold entries to the schema and their windows to reason; :class:`CatalogueError` names file and id."""
+    import json
+
+    from jsonschema_rs import validator_for
+
+    schema = validator_for(json.loads((compiled.FOLDER / compiled.SCHEMA).read_text("utf-8")))
+    for theme, entries in themes.items():
+        for error in schema.iter_errors(entries):
+            raise CatalogueError(f"{theme}.yaml: {_place(entries, error.instance_path)}: {error.message}")
+        for entry in entries:
+            if entry["since"] != "dev":
+                try:
+                    Window(entry["since"], entry.get("until"))
+                except ValueError as empty:
+                    raise CatalogueError(f"{theme}.yaml: {entry['id']}: {empty}") from empty
+
+
+def _place(entries: Any, path: list[Any]) -> str:
+    """The id of the entry that a path of the schema validator leads into, and the member."""
+    if not path:
+        return "the file"
+    entry = entries[path[0]]
+    named = str(entry.get("id", f"entry {path[0] + 1}")) if isinstance(entry, dict) else f"entry {path[0] + 1}"
+    return ": ".join([named, *map(str, path[1:2])])
+
+
+def _obligation(theme: str, entry: Mapping[str, Any]) -> Obligation:
+    return Obligation(theme=theme, **{**entry, **{name: tuple(entry.get(name, ())) for name in _LISTS}})
+
+
+def _cache() -> Path | None:
+    """Where compiled themes are kept: in the directory that Python has for compiled modules, wherever that is."""
+    beside = __spec__.cached if __spec__ is not None else None
+    return None if beside is None else Path(beside).with_name(compiled.NAME)
 
 
 @cache
 def load() -> Catalogue:
     """Read all themes, once per process. Raises :class:`CatalogueError` with file and id when an entry is wrong."""
+    texts = compiled.theme_texts()
     obligations: dict[str, Obligation] = {}
     aliases: dict[str, str] = {}
-    digest = hashlib.sha256()
-    for path in sorted(resources.files(__package__).iterdir(), key=lambda p: p.name):
-        if not path.name.endswith(".yaml"):
-            continue
-        text = path.read_text("utf-8")
-        digest.update(text.encode())
-        for entry in yaml.load(text, Loader=yaml.CSafeLoader):
-            obligation = _obligation(path.name.removesuffix(".yaml"), entry)
+    for theme, entries in compiled.themes(texts, check, cached=_cache()).items():
+        for entry in entries:
+            obligation = _obligation(theme, entry)
             if obligation.id in obligations:
-                raise CatalogueError(f"{path.name}: {obligation.id} is there twice")
+                raise CatalogueError(f"{theme}.yaml: {obligation.id} is there twice")
             obligations[obligation.id] = obligation
             aliases.update(dict.fromkeys(obligation.merged, obligation.id))
     for alias in aliases.keys() & obligations.keys():
         raise CatalogueError(f"{alias} is an entry and merged into {aliases[alias]}")
-    return Catalogue(obligations, version=VERSIONS[-1], digest=digest.hexdigest()[:16], _aliases=aliases)
+    return Catalogue(obligations, version=VERSIONS[-1], digest=compiled.digest(texts)[:16], _aliases=aliases)

@@ -77,13 +77,6 @@ def test_features_and_rules_name_only_obligations_that_exist(catalogue: Catalogu
     assert watched_obligations() <= catalogue.obligations.keys()
 
 
-def test_every_dispute_of_a_judged_obligation_is_explained(catalogue: Catalogue) -> None:
-    headings = set(re.findall(r"^## (\S+) ·", (ROOT / "docs" / "disputes.md").read_text("utf-8"), re.MULTILINE))
-    named = {d for o in catalogue if o.id in covered(catalogue) for d in o.dispute}
-    assert named <= headings
-    assert headings <= {d for o in catalogue for d in o.dispute}
-
-
 def test_findings_give_the_levels_of_the_catalogue(catalogue: Catalogue) -> None:
     rows = re.findall(
         r"^\| (AHP-[^|]+) \| ([^|]+) \|", (ROOT / "docs" / "findings.md").read_text("utf-8"), re.MULTILINE

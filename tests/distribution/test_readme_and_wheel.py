@@ -35,6 +35,7 @@ def test_the_wheel_carries_the_suite_and_runs_elsewhere(tmp_path: Path) -> None:
     features = {p.relative_to(ROOT).as_posix() for p in (ROOT / "features").rglob("*.feature")}
     assert {f"conformance/suite/{name}" for name in features} <= set(names)
     assert "conformance/reporting/run-record.schema.json" in names
+    assert {"conformance/catalogue/themes.json", "conformance/catalogue/disputes.md"} <= set(names)
     assert not [n for n in names if n.startswith(("tests/", "docs/"))]
 
     elsewhere = tmp_path / "elsewhere"
@@ -45,6 +46,9 @@ def test_the_wheel_carries_the_suite_and_runs_elsewhere(tmp_path: Path) -> None:
     record = json.loads((elsewhere / "result" / "run.json").read_text("utf-8"))
     assert record["verdict"] == "conformant", done.stdout
     assert record["counts"]["scenarios"]["passed"] >= 90
+    loads = "import sys; from conformance.catalogue import load; load(); print('yaml' in sys.modules)"
+    assert _run("env/bin/python", "-c", loads, cwd=elsewhere, home=home).stdout.strip() == "False"
+    assert "disputed" in _run("env/bin/ahp-conformance", "explain", "AHP-INPUT-011", cwd=elsewhere, home=home).stdout
     assert not [p for p in home.rglob("*") if "ahp" in p.name.lower() or "conformance" in p.name.lower()]
 
 
