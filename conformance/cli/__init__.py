@@ -1,6 +1,6 @@
 """The command line. Everything that costs time to import is imported by the command that needs it."""
 
-from . import hosting, judging, rendering
+from . import catalogue, checking, hosting, judging, rendering, schemas
 from .app import app, main
 
-__all__ = ["app", "hosting", "judging", "main", "rendering"]
+__all__ = ["app", "catalogue", "checking", "hosting", "judging", "main", "rendering", "schemas"]

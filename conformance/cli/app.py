@@ -26,6 +26,18 @@ def stop(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
+def refuse_unjudged(version: str) -> None:
+    """End unless the suite knows the rules of a protocol version."""
+    from conformance.protocol.versions import BASELINE, NEWEST, is_version, parse_version
+
+    if is_version(version) and parse_version(BASELINE) <= parse_version(version) < (parse_version(NEWEST)[0] + 1, 0, 0):
+        return
+    stop(
+        f"--protocol {version} is not a version that can be judged; the rules of {BASELINE} to {NEWEST} are known",
+        USAGE,
+    )
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"ahp-conformance {__version__}")

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from .app import ERROR, USAGE, app, stop
+from .app import ERROR, USAGE, app, refuse_unjudged, stop
 
 if TYPE_CHECKING:
     from conformance.drivers import Driver
     from conformance.running.settings import Settings
+
+
+# Of several runs the gravest one decides: broken, then no judgement, then incomplete.
+_GRAVEST_FIRST: Final = (1, 4, 2, 3, 0)
 
 
 class TokenPlace(StrEnum):
@@ -54,7 +60,11 @@ def run(
         typer.Option(help="Folder for run.json, junit.xml and transcripts. Default: a new one in reports/local/."),
     ] = None,
     protocol: Annotated[
-        str | None, typer.Option(help="The AHP version to offer. Default: all that are known, newest first.")
+        list[str] | None,
+        typer.Option(
+            help="The AHP version to offer; repeated, the host is judged once by each. Default: all that are known are"
+            " offered, newest first, and the host picks."
+        ),
     ] = None,
     tier: Annotated[
         TierName | None, typer.Option(help="Default: the deepest one that the host can be provoked to.")
@@ -75,46 +85,95 @@ def run(
     ] = None,
 ) -> None:
     """Judge a host. Exit code 0: conformant, 1: broken, 2: wrong usage, 3: incomplete, 4: no judgement."""
-    from conformance.running.settings import OFFERS, Settings
+    from dataclasses import replace
 
-    if protocol is not None and protocol not in OFFERS:
-        stop(
-            f"--protocol {protocol} is not a version that can be judged; choose one of {', '.join(OFFERS)}",
-            USAGE,
-        )
+    from conformance.running.settings import Settings
+
+    versions = tuple(dict.fromkeys(protocol or ()))
+    for version in versions:
+        refuse_unjudged(version)
     settings = Settings(
         target=target,
         token_env=token_env,
         token_in=token_in.value,
-        offers=(protocol,) if protocol else OFFERS,
         patience=patience,
         only=tuple(only or ()),
         level=level.value,
         faults=tuple(fault or ()),
     )
-    raise typer.Exit(_run(settings, out, tier.value if tier else None, workers, strict=strict, quiet=quiet))
+    how = _How(tier.value if tier else None, workers, strict=strict, quiet=quiet)
+    if len(versions) > 1:
+        raise typer.Exit(_run_each(settings, versions, out, how))
+    if versions:
+        settings = replace(settings, offers=versions)
+    raise typer.Exit(_run(settings, out, how))
 
 
-def _run(settings: Settings, out: Path | None, tier: str | None, workers: int, *, strict: bool, quiet: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _How:
+    """What a run is told beside its settings."""
+
+    tier: str | None
+    workers: int
+    strict: bool
+    quiet: bool
+
+
+def _run_each(settings: Settings, versions: Sequence[str], out: Path | None, how: _How) -> int:
+    """One run for each version, in folders of their own; the worst verdict is that of all."""
+    from dataclasses import replace
+
+    from conformance.running.runner import RunProblem, default_place
+
+    base = out if out is not None else default_place(settings.target)
+    lines: list[str] = []
+    codes: list[int] = []
+    for version in versions:
+        if not how.quiet:
+            typer.echo(f"Protocol {version}")
+        try:
+            code, line = _run_at(replace(settings, offers=(version,)), base / version, how)
+        except RunProblem as problem:
+            code, line = problem.code, str(problem)
+            typer.echo(f"ahp-conformance: {line}", err=True)
+        codes.append(code)
+        lines.append(f"{version}  {line}")
+    if not how.quiet:
+        typer.echo("")
+        for line in lines:
+            typer.echo(line)
+    return min(codes, key=_GRAVEST_FIRST.index)
+
+
+def _run(settings: Settings, out: Path | None, how: _How) -> int:
+    from conformance.running.runner import RunProblem, default_place
+
+    try:
+        return _run_at(settings, out if out is not None else default_place(settings.target), how)[0]
+    except RunProblem as problem:
+        stop(str(problem), problem.code)
+
+
+def _run_at(settings: Settings, place: Path, how: _How) -> tuple[int, str]:
+    """The exit code of a run and its closing line. Raises RunProblem, and leaves no empty folder then."""
     from dataclasses import replace
 
     from conformance.reporting.atomic import ReportError, make_directory
-    from conformance.running.runner import RunProblem, default_place
+    from conformance.running.runner import RunProblem
 
     driver = _started(settings)
     try:
-        place = out if out is not None else default_place(settings.target)
+        new = not place.exists()
         try:
             make_directory(place)
         except ReportError as error:
             stop(str(error), USAGE)
-        settings = replace(settings, out=str(place))
         try:
-            return _judged(driver, settings, place, tier, workers, strict=strict, quiet=quiet)
-        except RunProblem as problem:
-            if out is None:
+            return _judged(driver, replace(settings, out=str(place)), place, how)
+        except RunProblem:
+            if new and not any(place.iterdir()):
                 place.rmdir()
-            stop(str(problem), problem.code)
+            raise
     finally:
         driver.stop()
 
@@ -123,12 +182,8 @@ def _judged(
     driver: Driver,
     settings: Settings,
     place: Path,
-    tier: str | None,
-    workers: int,
-    *,
-    strict: bool,
-    quiet: bool,
-) -> int:
+    how: _How,
+) -> tuple[int, str]:
     from conformance.catalogue import load
     from conformance.reporting.atomic import ReportError
     from conformance.reporting.events import EventStream
@@ -140,15 +195,15 @@ def _judged(
 
     theatre = build_theatre(driver, settings)
     refuse_foreign_versions(theatre)
-    recorder, terminal = RunRecorder(), TerminalReporter(sys.stdout, quiet=quiet)
+    recorder, terminal = RunRecorder(), TerminalReporter(sys.stdout, quiet=how.quiet)
     play(
         driver,
         theatre,
         settings,
         EventStream([recorder, terminal]),
-        tier=tier,
+        tier=how.tier,
         rerun_prefix=_rerun_prefix(settings),
-        workers=workers,
+        workers=how.workers,
     )
     from conformance.reporting.json_report import write_record
     from conformance.reporting.junit import write_junit
@@ -156,7 +211,7 @@ def _judged(
     catalogue = load()
     selection = settings.only if settings.level == "may" else (*settings.only, f"level {settings.level}")
     record = recorder.record(
-        catalogue, covered=covered(catalogue), occasional=occasional(), selection=selection, strict=strict
+        catalogue, covered=covered(catalogue), occasional=occasional(), selection=selection, strict=how.strict
     )
     try:
         write_record(record, place / "run.json")
@@ -164,7 +219,7 @@ def _judged(
     except ReportError as error:
         stop(str(error), ERROR)
     terminal.finish(record, place=str(place))
-    return EXIT_CODES[record["verdict"]]
+    return EXIT_CODES[record["verdict"]], str(record["summary"])
 
 
 def _started(settings: Settings) -> Driver:

@@ -138,8 +138,10 @@ def _frame_rows(scenario: JSONObject, finding: JSONObject) -> list[Row]:
     words = words_of(finding["message"], finding["expected"], finding["seen"], scenario.get("step"))
     rows = []
     for frame in shown:
-        way = "host to suite" if frame["dir"] == "in" else "suite to host"
-        rows.append(Row("frame", f"#{frame['n']}  {visible(frame['conn'])}  {way}  {frame['t']:.3f} s"))
+        # In a log of others the client is not the suite, and the line stands for the number of the frame.
+        client, number = ("client", f"line {frame['line']}") if "line" in frame else ("suite", f"#{frame['n']}")
+        way = f"host to {client}" if frame["dir"] == "in" else f"{client} to host"
+        rows.append(Row("frame", f"{number}  {visible(frame['conn'])}  {way}  {frame['t']:.3f} s"))
         rows.append(Row("", _payload(frame, words), "code", words))
     return rows
 

@@ -6,29 +6,24 @@ judged and what to do about it; then the numbers; and the verdict last, where th
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TextIO
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from .advice import advice
 from .events import OUTCOMES, Event, JSONObject
 from .excerpt import visible
-from .failure import Block, Row, blocks, by_id, finding_rows, heading, own_findings, place_rows, rerun
+from .failure import Row, blocks, by_id, finding_rows, heading, own_findings, place_rows, rerun
 from .live import STYLES, LiveReporter, console_for
+from .printing import indented, print_rows, print_section, table
 from .summary import count
 
-_LABEL = 10  # width of the column of labels
 _EXAMPLES = 3
 _IN_FULL = 25  # a host that fails everything gets one line for each failure after so many
-_JSON_WORD = re.compile(r'"[^"\\]*"|-?\b[0-9]+\b')
 _VERDICT_STYLES = {
     "conformant": "bold green",
     "broken": "bold red",
@@ -91,27 +86,22 @@ def _grave(scenario: JSONObject, obligations: dict[str, JSONObject]) -> bool:
     return not entries or any(entry["decides"] and entry["verdict"] != "waived" for entry in entries)
 
 
-def _section(console: Console, title: str) -> None:
-    console.print()
-    console.print(Rule(Text(title, "bold"), align="left", style="dim"))
-
-
 def _failures(
     console: Console, title: str, scenarios: list[JSONObject], record: JSONObject, place: str, *, first: int
 ) -> None:
     if not scenarios:
         return
-    _section(console, f"{title} ({len(scenarios)})")
+    print_section(console, f"{title} ({len(scenarios)})")
     for number, scenario in enumerate(scenarios, start=first):
         style = "bold red" if title == "Failures" else "bold yellow"
         if number - first >= _IN_FULL:
             break
         console.print()
         console.print(Text.assemble((f"{number}  ", style), (visible(scenario["title"]), "bold")))
-        console.print(_indented(Text(visible(scenario["feature"]), "dim"), 3))
+        console.print(indented(Text(visible(scenario["feature"]), "dim"), 3))
         for block in blocks(record, scenario, place):
             console.print()
-            _rows(console, block)
+            print_rows(console, block)
     if len(scenarios) > _IN_FULL:
         console.print()
         console.print(Text(f"and {len(scenarios) - _IN_FULL} more, with their evidence in run.json:"))
@@ -119,53 +109,17 @@ def _failures(
         console.print(Text.assemble("   ", (visible(scenario["id"]), "cyan")), soft_wrap=True)
 
 
-def _rows(console: Console, block: Block | Iterable[Row]) -> None:
-    for row in block.rows if isinstance(block, Block) else block:
-        if row.look == "rule":
-            name, _, statement = row.text.partition("\n")
-            console.print(_indented(Text(name, "bold cyan"), 3))
-            console.print(_indented(Text(visible(statement)), 3))
-            console.print()
-        elif row.look == "verbatim":
-            # Printed past the edge rather than folded: this is there to be copied.
-            line = Text.assemble(" " * 3, (f"{row.label:<{_LABEL}}", "dim"), (row.text, "cyan"))
-            console.print(line, soft_wrap=True)
-        else:
-            style = {"seen": "red", "expected": "green"}.get(row.label, "")
-            text = Text(row.text, "dim" if row.look == "code" else style)
-            text.overflow = "fold"
-            grid = Table.grid(padding=0)
-            grid.add_column(width=_LABEL, no_wrap=True)
-            grid.add_column(overflow="fold")
-            grid.add_row(Text(row.label, "dim"), _json(text, row.marks) if row.look == "code" else text)
-            console.print(_indented(grid, 3))
-
-
-def _json(text: Text, marks: frozenset[str]) -> Text:
-    """Compact JSON, folded at the edge and not at blanks inside strings, with the marked words bright."""
-    shown = text.copy()
-    shown.plain = text.plain.replace(" ", "\N{NO-BREAK SPACE}")
-    for match in _JSON_WORD.finditer(text.plain):
-        if match[0].strip('"') in marks:
-            shown.stylize("not dim bold", *match.span())
-    return shown
-
-
-def _indented(what: Text | Table, by: int) -> Padding:
-    return Padding(what, (0, 0, 0, by), expand=False)
-
-
 def _errors(console: Console, record: JSONObject) -> None:
     errors = [scenario for scenario in record["scenarios"] if scenario["outcome"] == "error"]
     if not errors:
         return
-    _section(console, f"Errors of the suite ({len(errors)})")
+    print_section(console, f"Errors of the suite ({len(errors)})")
     console.print(Text("These scenarios judge nothing. The host is not to blame; please report them."))
     for scenario in errors:
         console.print()
         console.print(Text.assemble(("!  ", "bold magenta"), (visible(scenario["title"]), "bold")))
         rows = [Row("error", visible(scenario.get("detail") or scenario.get("reason") or "unknown"))]
-        _rows(console, [*rows, Row("rerun", rerun(record, scenario["id"]), "verbatim")])
+        print_rows(console, [*rows, Row("rerun", rerun(record, scenario["id"]), "verbatim")])
 
 
 def _side_findings(console: Console, record: JSONObject, obligations: dict[str, JSONObject], place: str) -> None:
@@ -185,7 +139,7 @@ def _side_findings(console: Console, record: JSONObject, obligations: dict[str, 
                 places[name].add(scenario["id"])
     if not firsts:
         return
-    _section(console, f"Seen by the oracle in passing ({count(len(firsts), 'obligation')})")
+    print_section(console, f"Seen by the oracle in passing ({count(len(firsts), 'obligation')})")
     order = sorted(firsts, key=lambda name: (not obligations[name]["decides"], -numbers[name], name))
     for name in order:
         scenario, finding = firsts[name]
@@ -193,7 +147,7 @@ def _side_findings(console: Console, record: JSONObject, obligations: dict[str, 
         console.print()
         times = "once" if numbers[name] == 1 else f"{numbers[name]} times"
         often = f"{times}, in {count(len(places[name]), 'scenario')}; the first:"
-        _rows(
+        print_rows(
             console,
             [
                 Row("", f"{heading(entry, record)}\n{entry['statement']}", "rule"),
@@ -212,30 +166,30 @@ def _inconclusive(console: Console, record: JSONObject, place: str) -> None:
             groups[scenario.get("reason", "no reason given")].append(scenario)
     if not groups:
         return
-    _section(console, f"Could not be judged ({sum(map(len, groups.values()))})")
+    print_section(console, f"Could not be judged ({sum(map(len, groups.values()))})")
     for reason, scenarios in sorted(groups.items(), key=lambda item: -len(item[1])):
         console.print()
         console.print(Text.assemble((visible(reason), "bold yellow"), f"  {count(len(scenarios), 'scenario')}"))
-        console.print(_indented(Text(advice(reason)), 3))
+        console.print(indented(Text(advice(reason)), 3))
         for scenario in scenarios[:_EXAMPLES]:
             detail = scenario.get("detail", "")
-            console.print(_indented(Text(f"- {visible(scenario['title'])}"), 3))
+            console.print(indented(Text(f"- {visible(scenario['title'])}"), 3))
             if detail:
-                console.print(_indented(Text(visible(detail), "dim"), 5))
+                console.print(indented(Text(visible(detail), "dim"), 5))
         if len(scenarios) > _EXAMPLES:
-            console.print(_indented(Text(f"- and {len(scenarios) - _EXAMPLES} more", "dim"), 3))
-        _rows(console, place_rows(record, scenarios[0], place))
+            console.print(indented(Text(f"- and {len(scenarios) - _EXAMPLES} more", "dim"), 3))
+        print_rows(console, place_rows(record, scenarios[0], place))
 
 
 def _numbers(console: Console, record: JSONObject, place: str) -> None:
-    _section(console, "Summary")
+    print_section(console, "Summary")
     console.print()
     levels = [(level, [verdicts[name] for name, _ in _COLUMNS]) for level, verdicts in _levels(record)]
-    console.print(_table("obligations", _COLUMNS, levels))
+    console.print(table("obligations", _COLUMNS, levels))
     console.print()
     outcomes = record["counts"]["scenarios"]
     row = (f"{len(record['scenarios'])} in {record['duration']:.1f} s", [outcomes[name] for name in OUTCOMES])
-    console.print(_table("scenarios", [(name, STYLES[name]) for name in OUTCOMES], [row]))
+    console.print(table("scenarios", [(name, STYLES[name]) for name in OUTCOMES], [row]))
     console.print()
     excused = Counter(
         scenario.get("reason", "no reason given")
@@ -258,19 +212,6 @@ def _numbers(console: Console, record: JSONObject, place: str) -> None:
     if place:
         console.print(Text.assemble(("Report in ", "dim"), (visible(place), "cyan")), soft_wrap=True)
     console.print()
-
-
-def _table(title: str, columns: Iterable[tuple[str, str]], rows: Iterable[tuple[str, list[int]]]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column(title, no_wrap=True, min_width=12)
-    styles = []
-    for name, style in columns:
-        table.add_column(name.replace("not-applicable", "n/a"), justify="right")
-        styles.append(style)
-    for name, numbers in rows:
-        cells = [Text(str(n), style) if n else Text("-", "dim") for n, style in zip(numbers, styles, strict=True)]
-        table.add_row(name, *cells)
-    return table
 
 
 def _levels(record: JSONObject) -> Iterator[tuple[str, Counter[str]]]:

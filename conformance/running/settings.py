@@ -6,10 +6,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from conformance.protocol.versions import VERSIONS
 from conformance.wire.endpoints import TokenPlace
 
 # Newest first, so that both readings of the negotiation rule (preference, or the highest) agree.
-OFFERS = ("0.9.0", "0.8.0", "0.7.0", "0.6.0")
+OFFERS = tuple(reversed(VERSIONS))
 
 
 @dataclass(frozen=True, slots=True)

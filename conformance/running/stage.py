@@ -151,6 +151,7 @@ class Stage:
                     self._observe()
                     settled = True
             self.oracle.end(settled=settled)
+            self.recorder.end(settled=settled)
         finally:
             self._dispose()
             self.pump.close()

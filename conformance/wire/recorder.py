@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from conformance.wire.frames import JSON, Direction, Frame, Received, frame_of
-from conformance.wire.transcript import Mask, write_transcript
+from conformance.wire.transcript import End, Mask, write_transcript
 
 Listener = Callable[[Frame], None]
 
@@ -24,6 +24,7 @@ class Recorder:
         self._frames: list[Frame] = []
         self._listeners: list[Listener] = []
         self._secrets: dict[str, str] = {}
+        self._end: End | None = None
         self._began = time.perf_counter()
 
     @property
@@ -58,6 +59,10 @@ class Recorder:
         """A JSON value or a text as it may be published: with `«token:NAME»` in place of each secret."""
         return Mask(self._secrets).value(value)
 
+    def end(self, *, settled: bool) -> None:
+        """What comes from now on is recorded and no longer judged; see `End`."""
+        self._end = End(len(self._frames), settled)
+
     def write(self, path: Path) -> None:
         """Write the transcript; see `write_transcript`."""
-        write_transcript(path, self._frames, self._secrets)
+        write_transcript(path, self._frames, self._secrets, self._end)

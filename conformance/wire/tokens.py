@@ -11,6 +11,9 @@ import secrets
 
 MARK = "ahpc-"
 FORM = re.compile(MARK + r"([a-z][a-z-]*)-[0-9a-f]{24}")
+SHOWN_MARK = "«token:"
+SHOWN = re.compile(SHOWN_MARK + r"([a-z][a-z-]*)»")
+"""What transcripts show in place of a token."""
 
 
 def new_token(name: str) -> str:

@@ -4,6 +4,7 @@
 {"n": 4, "t": 0.0130, "conn": "A", "dir": "in", "raw": "hello"}                        not JSON
 {"n": 5, "t": 0.0131, "conn": "A", "dir": "in", "raw": "base64:/w==", "kind": "binary"}  or "not-utf8"
 {"n": 6, "t": 0.0200, "conn": "A", "dir": "in", "close": {"code": 1001, "reason": "bye"}}
+{"end": {"settled": true}}                                               what follows was not judged any more
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +23,17 @@ from conformance.wire.frames import BASE64, JSON, Frame, decode, encode, in_base
 from conformance.wire.tokens import MARK, bytes_without_tokens, without_tokens
 
 
-def write_transcript(path: Path, frames: Iterable[Frame], secrets: Mapping[str, str] | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where judging ended: before frame `at`. `settled`: all that the host had sent had arrived by then."""
+
+    at: int
+    settled: bool
+
+
+def write_transcript(
+    path: Path, frames: Iterable[Frame], secrets: Mapping[str, str] | None = None, end: End | None = None
+) -> None:
     """Write `frames` to `path`, whole or not at all. OSError when the place is not writable.
 
     `secrets` maps each secret to its name; every occurrence, in keys and values, in text that is not JSON and
@@ -31,13 +43,19 @@ def write_transcript(path: Path, frames: Iterable[Frame], secrets: Mapping[str, 
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as out:
+            written = 0
             for frame in frames:
+                if end is not None and written == end.at:
+                    out.write(_end_line(end))
                 line = _line(frame)
                 text = encode(line)
                 if frame.data is not None or mask.touches(text):
                     text = encode(mask.line(line))
                 out.write(text)
                 out.write("\n")
+                written += 1
+            if end is not None and written <= end.at:
+                out.write(_end_line(end))
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -68,10 +86,26 @@ def read_transcript(path: Path) -> list[Frame]:
         if not line.strip():
             continue
         try:
-            frames.append(_frame(decode(line), len(frames)))
+            read = read_line(decode(line), len(frames))
+            if isinstance(read, Frame):
+                frames.append(read)
         except ValueError as exc:
             raise TranscriptError(f"{path} line {number}: not a frame of a transcript: {exc}") from exc
     return frames
+
+
+def read_line(line: JSON, place: int) -> Frame | End:
+    """What a decoded line of a transcript holds; `place` is the number of frames before it. ValueError says why not."""
+    if isinstance(line, dict) and "end" in line:
+        end = line["end"]
+        if not isinstance(end, dict) or not isinstance(end.get("settled"), bool):
+            raise ValueError('"end" must be an object with a boolean "settled"')
+        return End(place, end["settled"])
+    return _frame(line, place)
+
+
+def _end_line(end: End) -> str:
+    return encode({"end": {"settled": end.settled}}) + "\n"
 
 
 def _line(frame: Frame) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Judging recorded traffic with the oracle alone."""

@@ -1,0 +1,210 @@
+"""Judging logs: the same findings as live, from whatever part of the traffic there is, in constant memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from conformance.catalogue import load
+from conformance.checking.judging import LogResult, judge_log
+from conformance.checking.record import check_record
+from conformance.oracle import Oracle
+from conformance.wire.frames import Frame
+from tests.benchmarks.traffic import ordinary
+from tests.checking.logs import FORMS, as_lines, judged, recording, sidecar, transcript
+from tests.oracle.traces import SESSION, Trace
+from tests.protocol.examples import session
+
+JSON = Any
+
+
+def a_bad_trace() -> Trace:
+    """A host that numbers twice with the same number, in the middle of good traffic."""
+    t = Trace("0.9.0")
+    t.handshake()
+    t.subscribe(SESSION, session())
+    t.envelope(SESSION, {"type": "session/titleChanged", "title": "one"})
+    t.seq -= 1
+    t.envelope(SESSION, {"type": "session/titleChanged", "title": "two"})
+    return t
+
+
+def essence(findings: Iterable[Any]) -> list[tuple[str, tuple[str, ...], str, str, str]]:
+    return sorted((f.rule, tuple(f.obligations), f.message, f.expected, f.seen) for f in findings)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_the_findings_are_those_of_the_live_oracle_in_every_form(form: Any) -> None:
+    t = a_bad_trace()
+    oracle = Oracle()
+    for frame in t.frames:
+        oracle.feed(frame)
+    oracle.end(settled=False)
+    assert oracle.findings
+    assert essence(judged(as_lines(form(t.frames))).findings) == essence(oracle.findings)
+
+
+def test_a_log_that_begins_in_the_middle_is_judged_by_what_is_sure() -> None:
+    lines = as_lines(recording(a_bad_trace().frames[2:]))
+    result = judged(lines)
+    assert [c.handshake for c in result.connections] == ["missing"]
+    assert result.versions == frozenset()
+    record = check_record([result], load())
+    assert record["logs"][0]["connections"][0]["protocol"] is None
+
+
+def test_a_version_can_be_named_for_a_log_without_handshake() -> None:
+    lines = as_lines(recording(a_bad_trace().frames[2:]))
+    without, by = judged(lines), judged(lines, version="0.9.0")
+    assert by.versions == {"0.9.0"}
+    assert set(without.watched) < set(by.watched)
+
+
+def test_a_named_version_does_not_stand_above_a_handshake() -> None:
+    t = Trace("0.6.0")
+    t.handshake()
+    assert judged(as_lines(recording(t.frames)), version="0.9.0").versions == {"0.6.0"}
+
+
+def test_what_shows_only_at_the_end_is_judged_in_a_settled_recording_alone() -> None:
+    """A dispatched action that comes to nothing: whoever cut the log may have cut the answer off."""
+    t = Trace("0.9.0")
+    t.handshake()
+    t.subscribe(SESSION, session())
+    t.dispatch(SESSION, {"type": "session/titleChanged", "title": "lost"})
+    lines = list(transcript(t.frames))
+    settled = judged(as_lines([*lines, {"end": {"settled": True}}]))
+    unsettled = judged(as_lines([*lines, {"end": {"settled": False}}]))
+    open_end = judged(as_lines(lines))
+    assert [r.ending for r in (settled, unsettled, open_end)] == ["settled", "unsettled", "open"]
+    assert len(settled.findings) == 1
+    assert unsettled.findings == open_end.findings == ()
+
+
+def test_what_comes_after_the_end_is_not_judged() -> None:
+    lines = list(transcript(a_bad_trace().frames))
+    assert judged(as_lines(lines)).findings
+    assert not judged(as_lines([{"end": {"settled": True}}, *lines])).findings
+
+
+def test_tokens_of_a_log_are_in_no_report() -> None:
+    token = "very-secret-token-of-somebody"
+    t = Trace("0.9.0")
+    t.handshake()
+    t.call("authenticate", {}, channel="ahp-root://", resource="https://r.example", token=token)
+    t.subscribe(SESSION, session(title=f"leaked {token}"))
+    result = judged(as_lines(sidecar(t.frames)))
+    assert any("AHP-AUTH-013" in f.obligations for f in result.findings)
+    assert result.evidence
+    assert token not in orjson.dumps(check_record([result], load())).decode()
+
+
+def test_a_broken_line_ends_the_judging_and_what_came_before_counts() -> None:
+    good = as_lines(recording(a_bad_trace().frames))
+    result = judged(good + b"{broken\n" + good)
+    assert result.problem is not None
+    assert result.problem.line == len(good.splitlines()) + 1
+    assert result.findings
+    assert check_record([result], load())["verdict"] == "broken"
+
+
+# -- against live runs --------------------------------------------------------------------------------------
+
+
+# What one host does wrong at the same time, so that many rules have something to say.
+FAULTS = (
+    "origin-null",
+    "removal-has-an-origin",
+    "entry-stays-after-resolution",
+    "token-in-description",
+    "session-busy-while-blocked",
+    "supported-scopes-published",
+    "catalogue-goes-stale",
+    "numeric-channel-taken",
+)
+
+
+def _live(tmp_path: Path, *words: str) -> list[dict[str, JSON]]:
+    command = [sys.executable, "-m", "conformance", "run", "--quiet", "--out", str(tmp_path), *words]
+    subprocess.run(command, check=False, capture_output=True, timeout=300)
+    record: dict[str, JSON] = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    return [scenario for scenario in record["scenarios"] if "transcript" in scenario]
+
+
+def _of_scenario(tmp_path: Path, scenario: dict[str, JSON]) -> LogResult:
+    path = tmp_path / scenario["transcript"]
+    return judge_log(scenario["id"], partial(_open, path))
+
+
+def _open(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("version", ["0.6.0", "0.9.0"])
+def test_transcripts_of_a_run_show_what_the_run_found(tmp_path: Path, version: str) -> None:
+    """A host with several faults at once, played in full; rule by rule, frame by frame the same findings."""
+    faults = [word for fault in FAULTS for word in ("--fault", fault)]
+    scenarios = _live(tmp_path, "--protocol", version, *faults)
+    compared = 0
+    for scenario in scenarios:
+        result = _of_scenario(tmp_path, scenario)
+        live = [f for f in scenario["findings"] if f["rule"] != "step"]
+        assert [f.to_json() for f in result.findings] == live, scenario["id"]
+        assert sorted(result.watched) == scenario["watched"], scenario["id"]
+        compared += len(live)
+    assert len(scenarios) > 300
+    assert compared > 100
+    assert len({f["rule"] for s in scenarios for f in s["findings"]}) > 5
+
+
+# -- long logs ----------------------------------------------------------------------------------------------
+
+
+def _peak(turns: int) -> tuple[int, int]:
+    """Bytes at the worst moment while a log of so many turns is judged, and the number of its frames."""
+    lines = (orjson.dumps(line) + b"\n" for line in _frames(turns))
+    tracemalloc.start()
+    try:
+        result = judge_log("long", lambda: lines)
+        return tracemalloc.get_traced_memory()[1], result.facts.frames
+    finally:
+        tracemalloc.stop()
+
+
+def _frames(turns: int) -> Iterable[JSON]:
+    return transcript(ordinary(turns, keep=10, sessions_every=20))
+
+
+def test_memory_does_not_grow_with_the_log() -> None:
+    """Sessions come and go, chats are truncated: a log five times as long takes no more memory, but for a margin."""
+    judge_log("warm-up", lambda: [orjson.dumps(line) + b"\n" for line in _frames(2)])
+    short, few = _peak(100)
+    long, many = _peak(500)
+    assert many > 4.9 * few
+    assert long < 1.25 * short
+
+
+def test_ordinary_traffic_is_in_order() -> None:
+    """What benchmarks and the memory test are made of gives no finding."""
+    oracle = Oracle()
+    for frame in ordinary(60, keep=10, sessions_every=20):
+        oracle.feed(frame)
+    oracle.end()
+    assert oracle.findings == []
+    assert len(oracle.watched) > 40
+
+
+def test_a_frame_is_as_it_was_in_every_form() -> None:
+    frame = Frame(0, 0.0, "A", "in", {"jsonrpc": "2.0", "id": 1, "result": {"é": [1.5, None]}})
+    for form in FORMS.values():
+        [line] = form([frame])
+        assert judged(as_lines([line])).facts.frames == 1
