@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 from pytest_bdd import given, parsers, then, when
 
@@ -20,15 +19,9 @@ FLAGS = {"read": ("session/isReadChanged", "isRead", 32), "archived": ("session/
 @when(parsers.re(r'client "(?P<name>[^"]+)" (?:puts|has put) a message to the agent'))
 def message_played(world: World, name: str) -> None:
     """A message of the user as every host must take it, up to the end of its turn, whichever way it ends."""
-    world.turn = f"turn-{uuid4()}"
-    world.began = world.client(name).mark
-    action = {
-        "type": "chat/turnStarted",
-        "turnId": world.turn,
-        "startedAt": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "message": {"text": "Please answer with one word.", "origin": {"kind": "user"}},
-    }
-    echo = world.client(name).echo(world.client(name).dispatch(world.chat, action))
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seq = world.start_turn("Please answer with one word.", client=name, startedAt=now)
+    echo = world.client(name).echo(seq)
     if not echo.accepted:
         raise Unreached("precondition-failed", f"the host takes no message: {echo.rejection!r}")
     world.end_of_turn(client=name)

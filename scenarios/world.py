@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 from conformance.backend.playbook import Move, compose, token_hash
-from conformance.client import Participant, Unreached
+from conformance.client import Participant, Silent, Unreached
 from conformance.oracle.tracker import Envelope, Reply
 from conformance.protocol import ROOT_URI, compare
 from conformance.running.stage import Stage, Token
@@ -115,19 +116,41 @@ class World:
         text: str = "Please do as the playbook says.",
         more: dict[str, JSON] | None = None,
     ) -> str:
-        """Start a turn in which the agent plays ``moves``; return the turn id without awaiting anything."""
+        """Start a turn in which the agent plays ``moves``; return the turn id without awaiting its end."""
+        self.start_turn(
+            compose(text, moves), client=client, chat=chat, startedAt="2026-01-01T00:00:00.000Z", **(more or {})
+        )
+        return self.turn
+
+    def start_turn(self, text: str, *, client: str = "A", chat: str | None = None, **more: JSON) -> int:
+        """Dispatch a message of the user as a new turn; return the clientSeq without awaiting anything.
+
+        A host may refuse turns of a session that is still being created, and another one may create it only with its
+        first turn, so nobody can await the one before the other: a refused turn is started again later (AMB-10).
+        """
         self.turn = f"turn-{uuid4()}"
-        speaker = self.client(client)
+        speaker, where = self.client(client), chat or self.chat
         self.began = speaker.mark
         action = {
             "type": "chat/turnStarted",
             "turnId": self.turn,
-            "startedAt": "2026-01-01T00:00:00.000Z",
-            "message": {"text": compose(text, moves), "origin": {"kind": "user"}},
-            **(more or {}),
+            "message": {"text": text, "origin": {"kind": "user"}},
+            **more,
         }
-        speaker.dispatch(chat or self.chat, action)
-        return self.turn
+        followed = speaker.view.channels
+        early = where in followed and self.session in followed and is_creating(followed[self.session].state)
+        seq = speaker.dispatch(where, action)
+        if early and self._refused_early(speaker, seq):
+            seq = speaker.dispatch(where, action)
+        return seq
+
+    def _refused_early(self, speaker: Participant, seq: int) -> bool:
+        """Whether the host refused a turn as its session was still being created, and has created it by now."""
+        with suppress(Silent):
+            if not speaker.echo(seq).accepted:
+                speaker.await_state(self.session, "a session that is created", lambda state: not is_creating(state))
+                return True
+        return False
 
     def go_on(self, *, client: str = "A", chat: str | None = None, pause: str = HELD) -> None:
         """Let the agent go on from a pause of its playbook."""
@@ -223,6 +246,11 @@ def default_chat(state: JSON) -> str | None:
     chosen = state.get("defaultChat")
     chats = state.get("chats") or []
     return chosen or (chats[0].get("resource") if chats else None)
+
+
+def is_creating(session: JSON) -> bool:
+    """Whether a session state says that the session is still being created."""
+    return isinstance(session, dict) and session.get("lifecycle") == "creating"
 
 
 def calls_in(state: JSON) -> Iterable[JSON]:

@@ -16,7 +16,8 @@ Feature: A block belongs to the session, not to a connection
 
   @AHP-TOOLAUTH-077 @must
   Scenario: A client that follows only the session starts the turn and resolves the block
-    Given a client "B" that watches only the session
+    Given the session is ready
+    And a client "B" that watches only the session
     And client "B" has started a turn in which the call of "read_secret" of "vault" is blocked
     When client "B" pushes a token for the resource that the entry names
     Then client "B" sees the entry go

@@ -114,6 +114,22 @@ class ReadyWithTheFirstTurn(Unready):
         super().answer(peer, message)
 
 
+class RefusesEarlyTurns(CreatingFirst):
+    """A session that is created only after its first turn was refused."""
+
+    def hide(self, session: Session) -> None:
+        """Its chat is there from the first."""
+
+    def show(self, session: Session) -> None:
+        Unready.show(self, session)
+
+    def received(self, peer: Peer, message: JSON) -> None:
+        VariantHost.received(self, peer, message)
+        uri = self.session_of(message)
+        if uri is not None and message["method"] != "subscribe":
+            self.when_idle(lambda: self.become_ready(uri))
+
+
 class BornRead(VariantHost):
     def act(self, channel: Channel, action: Any, origin: JSON | None = None) -> None:
         super().act(channel, action, origin)
@@ -303,6 +319,12 @@ LIVING: Final = (
         "A session becomes ready, announced and listed only with its first turn.",
         "A-35: how long a session is creating is open; VS Code makes sessions for good with their first turn.",
         ReadyWithTheFirstTurn,
+    ),
+    Variant(
+        "refuses-early-turns",
+        "A session is creating until something was asked of it, and refuses turns before.",
+        "AMB-10: chat-channel.md lets a turn be refused until the session is ready.",
+        RefusesEarlyTurns,
     ),
     Variant(
         "born-read",

@@ -79,7 +79,7 @@ HOSTS = {
         "no-agent-needs-a-token",
         "whole-lists",
     ),
-    "few-gifts": ("one-chat-each", "shared-agent-tokens", "no-start-and-stop"),
+    "few-gifts": ("refuses-early-turns", "one-chat-each", "shared-agent-tokens", "no-start-and-stop"),
     "a-list-that-shrinks": ("stopped-servers-leave",),
 }
 ALSO_AT_060 = ("a-loose-tongue", "as-an-editor-does", "all-in-good-time")
