@@ -63,11 +63,11 @@ class LogReader:
         self._began: float | None = None
 
     def __iter__(self) -> Iterator[Frame | End]:
-        for number, line in self._decoded():
+        for number, line, text in self._decoded():
             if isinstance(line, dict) and _is_ours(line):
                 self.facts.form = "transcript"
                 try:
-                    read = read_line(line, self.facts.frames)
+                    read = read_line(line, self.facts.frames, text.decode("utf-8"))
                 except ValueError as error:
                     raise LogError(number, f"not a frame of a transcript: {error}") from error
                 self.facts.frames += isinstance(read, Frame)
@@ -81,7 +81,7 @@ class LogReader:
 
     # -- lines ------------------------------------------------------------------------------------------
 
-    def _decoded(self) -> Iterator[tuple[int, JSON]]:
+    def _decoded(self) -> Iterator[tuple[int, JSON, bytes]]:
         number = 0
         for raw in self._stream:
             number += 1
@@ -93,7 +93,7 @@ class LogReader:
                 continue
             self.facts.lines = number
             try:
-                yield number, _json(text)
+                yield number, _json(text), text
             except ValueError as error:
                 if not raw.endswith(b"\n"):
                     # Whoever wrote the log was ended in the middle of its last line.

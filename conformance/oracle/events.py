@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from conformance.wire.frames import Frame
 
@@ -48,9 +48,10 @@ class Dispatch:
     frame: Frame
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """An action as the host delivered it, with the fold of its channel before and after it.
+
+    A tuple, because there is one for nearly every frame, and a frozen dataclass takes three times as long to make.
 
     Both folds are None when there is none to judge it by: the channel is not followed, or the envelope is one from
     before the position of the fold, delivered again.
@@ -98,6 +99,15 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """A snapshot, and what the connection ``conn`` had folded of its channel up to the same number."""
+
+    snapshot: Snapshot
+    fold: JSON
+    conn: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notification:
     """A notification of the host other than ``action``."""
 
@@ -126,6 +136,9 @@ class Listener:
     def dispatch(self, dispatch: Dispatch) -> None: ...
     def envelope(self, envelope: Envelope) -> None: ...
     def snapshot(self, snapshot: Snapshot) -> None: ...
+    def comparison(self, comparison: Comparison) -> None:
+        """A snapshot and a fold that must agree: before ``snapshot`` itself, or once another connection is that far."""
+
     def notification(self, notification: Notification) -> None: ...
     def gone(self, channel: str) -> None:
         """The channel has been disposed of: what a rule keeps about it can go."""

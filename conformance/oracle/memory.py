@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -31,3 +31,9 @@ class Bounded(dict[K, V]):
         if key not in self:
             self[key] = default
         return self[key]
+
+
+def forget(kept: dict[Any, Any], channel: str) -> None:
+    """Drop what is kept under keys that are tuples and begin with this channel."""
+    for place in [place for place in kept if place[0] == channel]:
+        del kept[place]

@@ -18,8 +18,9 @@ class Oracle:
     Rules that can only be judged when nothing more comes, such as a pairing, report at the end.
     """
 
-    def __init__(self, rules: Iterable[type[Rule]] = RULES) -> None:
-        self.tracker = Tracker()
+    def __init__(self, rules: Iterable[type[Rule]] = RULES, *, assumed: str | None = None) -> None:
+        """``assumed``: the version of connections whose handshake is not among the frames (None: unknown)."""
+        self.tracker = Tracker(assumed)
         self._book = Book()
         self._ended = False
         self.rules = [rule(self.tracker, self._book) for rule in rules]

@@ -18,7 +18,8 @@ MOST_FINDINGS = 1000
 class Book:
     """Findings, and the obligations that were really put to the test: a rule that never saw its case says nothing.
 
-    Of the findings of one rule on the same obligations the first ``MOST_FINDINGS`` are kept; ``dropped`` counts the rest.
+    Of the findings of one rule on the same obligations the first ``MOST_FINDINGS`` are kept; ``dropped`` counts the
+    rest.
     """
 
     def __init__(self) -> None:

@@ -7,6 +7,7 @@ rules that look at raw frames say what is wrong with it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,13 +24,14 @@ from conformance.protocol import (
 )
 from conformance.wire.frames import Frame
 
-from .events import Dispatch, Envelope, Listener, Notification, Reply, Request, Snapshot
+from .events import Comparison, Dispatch, Envelope, Listener, Notification, Reply, Request, Snapshot
 from .memory import Bounded
 from .reading import JSON, changesets_in, chats_in, dicts, member, text, texts, whole
 from .views import ChannelView, ConnectionView, EnvelopeLog
 
 __all__ = [
     "ChannelView",
+    "Comparison",
     "ConnectionView",
     "Dispatch",
     "Envelope",
@@ -44,29 +46,46 @@ __all__ = [
 
 # How many channels are remembered by name.
 _CHANNELS = 16384
+# How many comparisons may wait in a channel.
+_MOST_AWAITED = 64
 # How many connections that ended are remembered: a client may come back from one.
 _ENDED = 64
 
 # The actions after which a state may name channels that it did not name before.
 _NAMING = frozenset({"session/chatAdded", "session/chatUpdated", "session/changesetsChanged", "chat/changesetsChanged"})
 
-_EVENTS = ("frame", "request", "reply", "host_request", "client_reply", "dispatch", "snapshot", "notification", "gone")
+_EVENTS = (
+    "frame",
+    "request",
+    "reply",
+    "host_request",
+    "client_reply",
+    "dispatch",
+    "snapshot",
+    "comparison",
+    "notification",
+    "gone",
+)
 
 
 class Tracker:
     """Turns frames into events for listeners and keeps the folds."""
 
-    def __init__(self) -> None:
+    def __init__(self, assumed: str | None = None) -> None:
+        self._assumed = _rules(assumed)
         self.connections: dict[str, ConnectionView] = {}
         self.kinds: dict[str, str] = Bounded(_CHANNELS)
         self.kinds[ROOT_URI] = "root"
         # The last snapshot of each channel.
         self.latest: dict[str, Snapshot] = Bounded(_CHANNELS)
         self.settled = False
+        self.epoch = 0
         # How often each channel was disposed of.
         self._lives: dict[str, int] = Bounded(_CHANNELS)
         # Who hears of what: a listener is called for those events alone that it has a method of its own for.
         self._hooks: dict[str, list[Callable[[Any], None]]] = {name: [] for name in _EVENTS}
+        # Snapshots that a connection has not come to yet, by channel.
+        self._awaited: dict[str, deque[tuple[Snapshot, str]]] = {}
         self._envelope_listeners: list[Listener] = []
         self._envelope_hooks: dict[str, list[Callable[[Envelope], None]]] = {}
         self._endings: list[Listener] = []
@@ -83,7 +102,7 @@ class Tracker:
     def connection(self, name: str) -> ConnectionView:
         view = self.connections.get(name)
         if view is None:
-            view = self.connections[name] = ConnectionView(name)
+            view = self.connections[name] = ConnectionView(name, version=self._assumed)
         return view
 
     def _close(self, view: ConnectionView) -> None:
@@ -100,6 +119,8 @@ class Tracker:
                 yield connection, view
 
     def end(self) -> None:
+        if self.settled:
+            self._compare_the_rest()
         for listener in self._endings:
             listener.end()
 
@@ -144,13 +165,16 @@ class Tracker:
             view.subscribed.discard(channel)
             view.asked.pop(channel, None)
             view.left[channel] = frame.n
-            if channel in view.channels:
-                view.channels[channel].live = False
+            view.leave(channel)
 
     def _before_reply(self, view: ConnectionView, request: Request, channel: str | None) -> None:
         params = request.params
+        view.greeted = view.greeted or request.method in ("initialize", "reconnect")
         if request.method in ("initialize", "reconnect") and isinstance(params.get("clientId"), str):
             view.client_id = params["clientId"]
+            if not view.began:
+                # The handshake is here after all, so nothing has to be assumed.
+                view.version = None
             asked = params.get("initialSubscriptions" if request.method == "initialize" else "subscriptions")
             for uri in texts(asked):
                 view.asked[uri] = view.asked.get(uri, 0) + 1
@@ -210,6 +234,7 @@ class Tracker:
         if request.method == "initialize" and not reply.failed:
             view.version = _rules(result.get("protocolVersion"))
             view.began = True
+            self._enters(view)
             self._see(view, result.get("serverSeq"))
             self._succeeds(view)
             self._snapshots(view, reply.frame, result.get("snapshots"))
@@ -235,6 +260,12 @@ class Tracker:
             late = isinstance(latency, int | float) and latency > 0
             self._snapshots(view, reply.frame, [reply.result["snapshot"]], live=stays, late=late)
 
+    def _enters(self, view: ConnectionView) -> None:
+        """A handshake was granted. While nobody else is connected the host may have been started anew."""
+        if not any(c.fed and c.version for c in self.connections.values() if c is not view):
+            self.epoch += 1
+        view.epoch = self.epoch
+
     def _succeeds(self, view: ConnectionView) -> ConnectionView | None:
         """The connection that this client had before; from now on it counts no longer."""
         if view.client_id is None:
@@ -250,7 +281,13 @@ class Tracker:
         wanted = [uri for uri in texts(request.params.get("subscriptions")) if uri not in gone]
         for uri in gone:
             view.asked.pop(uri, None)
+        view.version = view.version or self._assumed
         replay = result.get("type") != "snapshot"
+        if replay and old is not None:
+            # Who remembers what this client has missed is the host that it was connected to.
+            view.epoch = old.epoch
+        else:
+            self._enters(view)
         if old is not None:
             view.version = old.version
             last = whole(request.params.get("lastSeenServerSeq"))
@@ -288,8 +325,52 @@ class Tracker:
             self._learn(state)
             snapshot = Snapshot(view.name, channel, kind, state, from_seq, frame, folded, known.life)
             self.latest[channel] = snapshot
+            self._compare(snapshot, view)
             self._tell("snapshot", snapshot)
             self._catch_up(view, known)
+
+    def _compare(self, snapshot: Snapshot, asker: ConnectionView) -> None:
+        """Compare a snapshot with what was folded up to its number: now where it can be told, else when it can."""
+        if snapshot.folded is not None:
+            # The same connection asked again, and everything up to fromSeq came before the answer.
+            self._tell("comparison", Comparison(snapshot, snapshot.folded, snapshot.conn))
+        if snapshot.from_seq is None:
+            return
+        for connection, view in self.views(snapshot.channel):
+            same_rules = (connection.version, connection.epoch) == (asker.version, asker.epoch)
+            if connection is asker or not same_rules or view.life != snapshot.life:
+                continue
+            if view.position >= snapshot.from_seq:
+                self._meets(snapshot, view, connection.name)
+            elif view.live and connection.fed:
+                waiting = self._awaited.setdefault(snapshot.channel, deque(maxlen=_MOST_AWAITED))
+                waiting.append((snapshot, connection.name))
+
+    def _meets(self, snapshot: Snapshot, view: ChannelView, conn: str) -> None:
+        state = view.at(snapshot.from_seq)
+        if state is not None and state is not snapshot.state and view.life == snapshot.life:
+            self._tell("comparison", Comparison(snapshot, state, conn))
+
+    def _passes(self, connection: ConnectionView, channel: str) -> None:
+        """An envelope came: whatever snapshots the connection has come past can be compared."""
+        view = connection.channels.get(channel)
+        waiting = self._awaited.pop(channel)
+        left: deque[tuple[Snapshot, str]] = deque(maxlen=_MOST_AWAITED)
+        for snapshot, conn in waiting:
+            if conn != connection.name or view is None or view.position < (snapshot.from_seq or 0):
+                left.append((snapshot, conn))
+            else:
+                self._meets(snapshot, view, conn)
+        if left:
+            self._awaited[channel] = left
+
+    def _compare_the_rest(self) -> None:
+        """Who has not come past a snapshot: nothing of before is on its way any more."""
+        for snapshot, conn in [each for waiting in self._awaited.values() for each in waiting]:
+            connection = self.connection(conn)
+            view = connection.channels.get(snapshot.channel)
+            if view is not None and view.live and connection.fed:
+                self._meets(snapshot, view, conn)
 
     def _catch_up(self, view: ConnectionView, known: ChannelView) -> None:
         """Fold what came before a snapshot and is numbered above it."""
@@ -325,17 +406,10 @@ class Tracker:
         for uri in gone:
             self._lives[uri] = self._lives.get(uri, 0) + 1
             for connection in connections:
-                self._forget(connection, uri)
+                connection.leave(uri)
             if not any(view.live for _, view in self.views(uri)):
+                self._awaited.pop(uri, None)
                 self._tell("gone", uri)
-
-    def _forget(self, connection: ConnectionView, channel: str) -> None:
-        view = connection.channels.get(channel)
-        if view is not None:
-            view.live = False
-            # Only the last state is kept, for those who want to look at it.
-            del view.history[:-1]
-        connection.log.pop(channel, None)
 
     def _see(self, view: ConnectionView, number: JSON) -> None:
         view.seen = max(view.seen, whole(number) or -1)
@@ -373,6 +447,8 @@ class Tracker:
             before,
             after,
         )
+        if channel in self._awaited:
+            self._passes(view, channel)
         self._tell_envelope(envelope)
 
     def _fold(self, view: ConnectionView, known: ChannelView, seq: int, action: JSON) -> JSON:
@@ -380,7 +456,7 @@ class Tracker:
         kind = self.kinds.get(known.channel) or known.kind
         if kind is not None and seq > known.position:
             known.advance(seq, fold(kind, known.state, action, view.version))
-            if member(action, "type") in _NAMING:
+            if text(member(action, "type")) in _NAMING:
                 self._learn(known.state)
         return known.state
 

@@ -15,6 +15,8 @@ REACH = 128
 A snapshot lags behind by what the host sends while it prepares one; what lags further is not compared at all.
 """
 
+_MOST_ENDED = 16
+
 
 @dataclass(slots=True)
 class ChannelView:
@@ -96,6 +98,8 @@ class ConnectionView:
     asked: dict[str, int] = field(default_factory=dict)
     # Channels that were left, with the number of the frame that said so.
     left: dict[str, int] = field(default_factory=Bounded)
+    # Channels that are no longer followed, the latest last; of older ones nothing is kept.
+    ended: deque[str] = field(default_factory=deque)
     # What was asked and not yet answered, by the suite and by the host.
     requests: dict[int | str, Request] = field(default_factory=Bounded)
     host_requests: dict[int | str, Request] = field(default_factory=Bounded)
@@ -104,10 +108,26 @@ class ConnectionView:
     # The highest number that the host told on this connection.
     seen: int = -1
     closed: bool = False
-    # It shook hands here, and did not return from a connection that this recording may lack.
+    # Which life of the host it belongs to: numbers and states of different ones have nothing to do with each other.
+    epoch: int = 0
+    # Its handshake was asked for here; it was also granted, so that nothing of the connection is missing.
+    greeted: bool = False
     began: bool = False
     # The same client has come back on another connection, so that nothing is owed to this one any more.
     replaced: bool = False
+
+    def leave(self, channel: str) -> None:
+        """The host owes this connection nothing more of a channel. The last states stay, for who wants to see them."""
+        view = self.channels.get(channel)
+        self.log.pop(channel, None)
+        if view is None or not view.live:
+            return
+        view.live = False
+        self.ended.append(channel)
+        if len(self.ended) > _MOST_ENDED:
+            oldest = self.ended.popleft()
+            if oldest in self.channels and not self.channels[oldest].live:
+                del self.channels[oldest]
 
     @property
     def fed(self) -> bool:

@@ -92,15 +92,29 @@ class Form:
             return {"const": values[0]}
         return {"type": "string", "enum": list(values)}
 
+    def open_literals(self, values: Sequence[str], lost: Sequence[str]) -> Schema:
+        """A list that other strings may join: the known ones are named for readers, all but the lost are accepted."""
+        others = _unlisted(lost)
+        return {"anyOf": [self.literals(values), others]} if self.published else others
+
     def union(
-        self, by: str, variants: Sequence[Variant], shared: Schema, required: Sequence[str], is_open: bool
+        self,
+        by: str,
+        variants: Sequence[Variant],
+        shared: Schema,
+        required: Sequence[str],
+        others: Sequence[str | bool] | None,
     ) -> Schema:
-        """A union told apart by the member `by`; shared and required are the members that all variants have."""
-        if self.published:
-            return self._one_of(by, variants, shared, required, is_open)
+        """A union told apart by the member `by`; shared and required are the members that all variants have.
+
+        others: None when the union is closed. An open one takes values of `by` that are neither of a variant nor here.
+        """
         values = [value for variant in variants for value in variant.values]
+        if self.published:
+            unknown = None if others is None else _unlisted([*values, *others])
+            return self._one_of(by, variants, shared, required, unknown)
         kind = "boolean" if all(isinstance(value, bool) for value in values) else "string"
-        discriminator: Schema = {"type": kind} if is_open else {"type": kind, "enum": values}
+        discriminator: Schema = {"type": kind, "enum": values} if others is None else _unlisted(others)
         return {
             "type": "object",
             "required": [by, *required],
@@ -113,12 +127,15 @@ class Form:
         }
 
     def _one_of(
-        self, by: str, variants: Sequence[Variant], shared: Schema, required: Sequence[str], is_open: bool
+        self,
+        by: str,
+        variants: Sequence[Variant],
+        shared: Schema,
+        required: Sequence[str],
+        unknown: Schema | None,
     ) -> Schema:
         branches = [self._branch(by, variant, shared, required) for variant in variants]
-        if is_open:
-            values = [value for variant in variants for value in variant.values]
-            unknown: Schema = {"type": "string", "not": {"enum": values}}
+        if unknown is not None:
             branches.append(_tagged(by, unknown, shared, required))
         return branches[0] if len(branches) == 1 else {"oneOf": branches}
 
@@ -131,6 +148,10 @@ class Form:
         tag: Schema = {"const": values[0]} if len(values) == 1 else {"enum": list(values)}
         members = {**shared, **variant.schema.get("properties", {})}
         return _tagged(by, tag, members, [*required, *variant.schema.get("required", ())])
+
+
+def _unlisted(values: Sequence[str | bool]) -> Schema:
+    return {"type": "string", "not": {"enum": list(values)}} if values else {"type": "string"}
 
 
 def _tagged(by: str, tag: Schema, members: Schema, required: Sequence[str]) -> Schema:

@@ -10,6 +10,7 @@ The notation, by example:
       responseParts: ResponsePart[]  an array; T[1..] is one that is not empty
       answers?: map ChatInputAnswer  an object used as a map
       state: [complete, failed >=0.9.0]      one of some literals, each with an optional window
+    reason: [required, ... >=0.9.0]        `...`: an open list, other strings are tolerated (but those that it has lost)
       $extends: [TurnAction]         takes over the members of other types
       $not: [id]                     members that must be absent
 
@@ -17,14 +18,16 @@ The notation, by example:
 
     ResponsePart:                    a union told apart by one member
       $by: kind
-      $open: true                    values of that member that are not listed are tolerated
+      $open: true                    values of that member that are not listed are tolerated; of such an object only
+                                     the members that every variant has are judged (also with a window: $open >=0.9.0)
       $with: [PartBase]              members that every variant has
       markdown as MarkdownResponsePart: {id: string}    a variant that is a type of its own, too
       number, integer as NumberPart: {value: number}    one such type for several values
       system: {text: string}         a variant without a name; or the name of a type that has the member itself
       error as ErrorResponsePart >=0.9.0: {error: ErrorInfo}
 
-    ToolCallBlockedState: {$narrow: ToolCallState, $to: [pending, auth-required]}   some variants of a union
+    ToolCallBlockedState: {$narrow: ToolCallState, $to: [pending, auth-required]}   some variants of a union; with
+                                     $open, values that the whole union does not list are tolerated as well
     ChatSummaryChanges: {$partial: ChatSummary}                                     all members optional
 
 Built-in types: any, null, boolean, string, number, integer, object, uri (has a scheme), timestamp (ISO 8601),
@@ -47,7 +50,7 @@ from typing import Any, Final
 from .actions import ACTIONS, actions_of
 from .channels import STATE_TYPES, TELLTALES, URI_PATTERNS
 from .forms import CHECKED, Form, Schema, Variant
-from .versions import Window
+from .versions import Window, compare
 
 _FILES: Final = (
     "common",
@@ -68,6 +71,9 @@ _NAMES: Final = r"[^\s?,]+(?:, [^\s?,]+)*"
 _KEY: Final = re.compile(
     rf"(?P<names>{_NAMES})(?: as (?P<type>\w+))?(?P<optional>\?)?(?: >=(?P<since>[\d.]+))?(?: <(?P<until>[\d.]+))?"
 )
+
+
+_OPEN: Final = "..."
 
 
 class NotationError(Exception):
@@ -189,7 +195,7 @@ class _Builder:
     def build(self) -> dict[str, Schema]:
         built = {self.form.name(name): self._body(body, name) for name, body in sorted(self.types.items())}
         actions = [Variant((name,), self._reference(name), name) for name in sorted(actions_of(self.version))]
-        built["StateAction"] = self.form.union("type", actions, {}, [], False)
+        built["StateAction"] = self.form.union("type", actions, {}, [], None)
         return {**built, **self.form.shared}
 
     def _body(self, body: Any, name: str) -> Schema:
@@ -200,9 +206,10 @@ class _Builder:
         if not isinstance(body, dict):
             raise NotationError(f"{name}: cannot read {body!r}")
         if "$by" in body:
-            return self._union(body, name, name)
+            return self._union(body, name, name, is_open=self._is_open(body))
         if "$narrow" in body:
-            return self._union(self.types[body["$narrow"]], name, body["$narrow"], only=body["$to"])
+            whole = self.types[body["$narrow"]]
+            return self._union(whole, name, body["$narrow"], only=body["$to"], is_open=self._is_open(body))
         if "$partial" in body:
             return self._object(self.types[body["$partial"]], name, partial=True)
         return self._object(body, name)
@@ -231,7 +238,15 @@ class _Builder:
     def _literals(self, entries: list[Any]) -> Schema:
         keys = [_key(entry) for entry in entries]
         values = [key.name for key in keys if key.window.contains(self.version)]
-        return self.form.literals(values)
+        if _OPEN not in values:
+            return self.form.literals(values)
+        # A value of a later version is tolerated like any other; one that was taken away is known to be wrong.
+        lost = [key.name for key in keys if key.window.until and compare(key.window.until, self.version) <= 0]
+        return self.form.open_literals([value for value in values if value != _OPEN], lost)
+
+    def _is_open(self, body: Mapping[Any, Any]) -> bool:
+        flags = [(_key(text), flag) for text, flag in body.items() if str(text).partition(" ")[0] == "$open"]
+        return any(flag is True and key.window.contains(self.version) for key, flag in flags)
 
     def _object(self, body: Mapping[Any, Any], name: str, *, partial: bool = False) -> Schema:
         properties, required = self._members(body, name, partial)
@@ -263,13 +278,23 @@ class _Builder:
                 required.append(key.name)
         return properties, required
 
-    def _union(self, body: Mapping[Any, Any], name: str, union: str, *, only: list[str | bool] | None = None) -> Schema:
+    def _union(
+        self,
+        body: Mapping[Any, Any],
+        name: str,
+        union: str,
+        *,
+        is_open: bool,
+        only: list[str | bool] | None = None,
+    ) -> Schema:
         shared, required = self._members({"$extends": body.get("$with", ())}, name, False)
         if "/" in union:
             shared, required = {"type": {"const": union}, **shared}, ["type", *required]
         variants = []
+        others: list[str | bool] = []
         for key, variant in self._variants_of(body):
             values = tuple(value for value in key.values if only is None or value in only)
+            others += [value for value in key.values if value not in values]
             if not values:
                 continue
             if isinstance(variant, str):
@@ -278,8 +303,7 @@ class _Builder:
                 own = {**variant, "$extends": [*body.get("$with", ()), *variant.get("$extends", ())]}
                 schema = _object_schema(*self._members(own, f"{name}.{key.name}", False))
             variants.append(Variant(values, schema, None if key.type == name else key.type))
-        is_open = bool(body.get("$open")) and only is None
-        return self.form.union(body["$by"], variants, shared, required, is_open)
+        return self.form.union(body["$by"], variants, shared, required, others if is_open else None)
 
     def _snapshot_rules(self) -> Iterator[Schema]:
         """The state of a snapshot by what its URI announces, else by what the state shows."""

@@ -228,6 +228,8 @@ def _violations_of(error: Any) -> Iterator[Violation]:
             for name in error.validator_value:
                 if name not in error.instance:
                     yield Violation(path, f"member {name!r} is missing")
+        case "not" if "enum" in error.validator_value:
+            yield Violation(path, f"{_quoted(error.instance)} has no place here in this version")
         case "not":
             yield Violation(path, f"has members that exclude each other: {_quoted(error.instance)}")
         case "type":

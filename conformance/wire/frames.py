@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import orjson
@@ -64,6 +64,8 @@ class Frame:
     raw: str | None = None
     kind: Kind = "json"
     code: int | None = None
+    # The JSON text that came, or one that has it in it: looking for a word there is faster than in the value.
+    text: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def has_json(self) -> bool:
@@ -82,7 +84,7 @@ def frame_of(n: int, t: float, conn: str, direction: Direction, what: Received) 
     """The frame that records `what`."""
     if isinstance(what, str):
         try:
-            return Frame(n, t, conn, direction, msg=decode(what))
+            return Frame(n, t, conn, direction, msg=decode(what), text=what)
         except ValueError:
             return Frame(n, t, conn, direction, raw=what, kind="text")
     if isinstance(what, bytes):

@@ -94,14 +94,17 @@ def read_transcript(path: Path) -> list[Frame]:
     return frames
 
 
-def read_line(line: JSON, place: int) -> Frame | End:
-    """What a decoded line of a transcript holds; `place` is the number of frames before it. ValueError says why not."""
+def read_line(line: JSON, place: int, text: str | None = None) -> Frame | End:
+    """What a decoded line of a transcript holds. ValueError says why it is none.
+
+    `place` is the number of frames before it, `text` the line itself.
+    """
     if isinstance(line, dict) and "end" in line:
         end = line["end"]
         if not isinstance(end, dict) or not isinstance(end.get("settled"), bool):
             raise ValueError('"end" must be an object with a boolean "settled"')
         return End(place, end["settled"])
-    return _frame(line, place)
+    return _frame(line, place, text)
 
 
 def _end_line(end: End) -> str:
@@ -121,7 +124,7 @@ def _line(frame: Frame) -> dict[str, Any]:
     return line
 
 
-def _frame(line: JSON, place: int) -> Frame:
+def _frame(line: JSON, place: int, text: str | None = None) -> Frame:
     if not isinstance(line, dict):
         raise ValueError("expected an object")
     n, t = line.get("n", place), line.get("t", 0.0)
@@ -133,7 +136,7 @@ def _frame(line: JSON, place: int) -> Frame:
     if direction not in ("in", "out"):
         raise ValueError('"dir" must be "in" or "out"')
     if "msg" in line:
-        return Frame(n, float(t), conn, direction, msg=line["msg"])
+        return Frame(n, float(t), conn, direction, msg=line["msg"], text=text)
     if "close" in line:
         close = line["close"]
         if not isinstance(close, dict) or type(close.get("code")) is not int:

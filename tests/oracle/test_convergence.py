@@ -110,7 +110,7 @@ def a_snapshot_holds_more_than_its_number_says(t: Trace) -> None:
 # -- several connections ------------------------------------------------------------------------------
 
 
-@convergence.bad(*HEARD)
+@convergence.bad(*HEARD, beside=("everyone",))
 def one_subscriber_misses_something(t: Trace) -> None:
     t.follow("AB", chat=None)
     t.envelope(SESSION, TITLE, "B")
@@ -358,8 +358,9 @@ def a_reconnect_by_snapshots_loses_what_has_none(t: Trace) -> None:
     t.follow("AB", chat=None)
     t.close()
     t.envelope(SESSION, TITLE, "B")
+    t.close("B")
     t.reconnect("C", "client-A", 0, [ROOT, SESSION], {"type": "snapshot", "snapshots": [t.snapshot(ROOT, root())]})
-    t.subscribe(SESSION, calm_session(title="New"), "B")
+    t.follow("D", session=calm_session(title="New"), chat=None)
 
 
 @convergence.good()
@@ -412,6 +413,7 @@ def a_session_is_removed_by_somebody(t: Trace) -> None:
 def one_client_hears_of_a_removal_when_another_is_further(t: Trace) -> None:
     t.follow("AB")
     t.call("disposeSession", None, "B", channel=SESSION)
+    t.tell("root/sessionRemoved", "B", session=SESSION)
     t.call("createSession", None, "B", channel=SESSION)
     t.subscribe(SESSION, calm_session(title="Second"), "B")
     t.tell("root/sessionRemoved", session=SESSION)
@@ -490,7 +492,7 @@ def a_turn_that_everybody_saw(t: Trace) -> None:
     t.follow("AB", session=None)
     for action in (starts(), part("Hi"), ends()):
         t.envelope(CHAT, action, "AB")
-    t.subscribe(CHAT, idle_chat(turns=[finished(text_of("Hi"))]))
+    t.subscribe(CHAT, idle_chat(turns=[finished(text_of("Hi"))], modifiedAt="2026-01-01T00:01:00.005Z"))
 
 
 def _shown(status: str) -> JSON:
@@ -503,6 +505,28 @@ def _shown(status: str) -> JSON:
 
 def _last(t: Trace) -> JSON:
     return next(f.msg["params"] for f in reversed(t.frames) if f.dir == "in" and f.msg.get("method") == "action")
+
+
+# -- a host that was started anew -----------------------------------------------------------------------
+
+
+@convergence.good("AHP-INIT-003")
+def nobody_was_connected_while_the_host_may_have_been_started_anew(t: Trace) -> None:
+    t.handshake()
+    t.subscribe(SESSION, calm_session(title="Before"))
+    t.close()
+    t.handshake("B")
+    t.subscribe(SESSION, calm_session(title="After"), conn="B")
+
+
+@convergence.bad(*HEARD)
+def somebody_was_connected_all_the_time(t: Trace) -> None:
+    t.handshake()
+    t.subscribe(SESSION, calm_session(title="Before"))
+    t.handshake("C")
+    t.close()
+    t.handshake("B")
+    t.subscribe(SESSION, calm_session(title="After"), conn="B")
 
 
 @found(convergence)

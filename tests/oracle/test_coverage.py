@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from pathlib import Path
+
 import pytest
 
 from conformance.catalogue import load
 from conformance.oracle import Rule, watched_obligations
 from conformance.oracle.rules import RULES
 
-from . import (
-    test_convergence,
-    test_delivery,
-    test_entries,
-    test_frames,
-    test_input_needed,
-    test_mcp,
-    test_origins,
-    test_secrets,
-    test_sequence,
-    test_shapes,
-    test_tool_auth,
-    test_tool_calls,
-    test_turns,
-)
-from .traces import Cases
+from .traces import Case, Cases
 
-BOOKS: dict[str, Cases] = {
-    book.rule: book
-    for book in (
-        test_frames.form,
-        test_frames.answers,
-        test_shapes.shapes,
-        test_sequence.numbering,
-        test_sequence.one,
-        test_delivery.delivery,
-        test_delivery.vocabulary,
-        test_origins.origins,
-        test_turns.turns,
-        test_tool_calls.calls,
-        test_entries.entries,
-        test_input_needed.bit,
-        test_input_needed.left,
-        test_tool_auth.blocks,
-        test_mcp.servers,
-        test_secrets.secrets,
-        test_convergence.convergence,
-    )
-}
+
+def _books() -> dict[str, list[Cases]]:
+    """The books of the modules beside this one, by rule: several modules may write about one."""
+    books: dict[str, list[Cases]] = {}
+    names = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])]
+    for name in names:
+        if name.startswith("test_") and name != "test_coverage":
+            for value in vars(importlib.import_module(f"{__package__}.{name}")).values():
+                if isinstance(value, Cases) and value not in books.setdefault(value.rule, []):
+                    books[value.rule].append(value)
+    return books
+
+
+BOOKS = _books()
+
+
+def _bad(rule: type[Rule]) -> list[Case]:
+    return [case for book in BOOKS[rule.name] for case in book.bad_ones]
+
 
 rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
@@ -62,12 +48,12 @@ def test_every_obligation_is_in_the_catalogue(rule: type[Rule]) -> None:
 
 @rules
 def test_every_obligation_has_a_trace_that_breaks_it(rule: type[Rule]) -> None:
-    broken = {o for case in BOOKS[rule.name].bad_ones for o in case.obligations}
+    broken = {o for case in _bad(rule) for o in case.obligations}
     assert sorted(set(rule.obligations) ^ broken) == []
 
 
 def test_every_obligation_has_a_trace_that_meets_it() -> None:
-    met = {o for book in BOOKS.values() for case in book.good_ones for o in case.obligations}
+    met = {o for books in BOOKS.values() for book in books for case in book.good_ones for o in case.obligations}
     assert sorted(watched_obligations() - met) == []
 
 
@@ -75,6 +61,6 @@ def test_every_obligation_has_a_trace_that_meets_it() -> None:
 def test_every_window_is_hit(rule: type[Rule]) -> None:
     """No trace blames a version for what it does not ask for."""
     catalogue = load()
-    for case in BOOKS[rule.name].bad_ones:
+    for case in _bad(rule):
         for version in case.versions:
             assert any(catalogue[o].applies(version) for o in case.obligations), (case.write.__name__, version)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.protocol.examples import CHAT
 
 from .traces import ROOT, SESSION, Case, Cases, Trace, about, calm_session, clean, found, idle_chat, starts
@@ -10,6 +12,13 @@ delivery = Cases("delivery")
 vocabulary = Cases("vocabulary")
 
 TITLE = {"type": "session/titleChanged", "title": "New"}
+AGENTS = {"type": "root/agentsChanged", "agents": []}
+
+
+def bare(t: Trace, conn: str) -> None:
+    """A handshake that asks for no channel."""
+    identity = t.ask("initialize", conn, protocolVersions=[t.version], clientId=f"client-{conn}")
+    t.result(identity, {"protocolVersion": t.version, "serverSeq": t.seq, "snapshots": []}, conn)
 
 
 # -- subscribers and nobody else ----------------------------------------------------------------------
@@ -22,14 +31,107 @@ def everybody_gets_everything(t: Trace) -> None:
     t.envelope(SESSION, TITLE, "AB")
 
 
-@delivery.bad("AHP-SUB-009")
+@delivery.bad("AHP-SUB-028")
 def a_refused_subscription_delivers(t: Trace) -> None:
     t.handshake()
     t.error(t.ask("subscribe", channel=SESSION), -32001)
     t.envelope(SESSION, TITLE)
 
 
-@delivery.bad("AHP-SUB-009")
+@delivery.bad("AHP-RECON-013")
+def a_channel_that_was_not_listed_delivers(t: Trace) -> None:
+    t.follow()
+    t.close()
+    t.reconnect("B", "client-A", 0, [ROOT], {"type": "replay", "actions": [], "missing": []})
+    t.envelope(SESSION, TITLE, "B")
+
+
+@delivery.bad("AHP-RECON-005")
+def a_replay_of_a_channel_that_was_not_listed(t: Trace) -> None:
+    t.follow("AB")
+    t.close()
+    missed = t.envelope(SESSION, TITLE, "B")
+    t.reconnect("C", "client-A", 0, [ROOT], {"type": "replay", "actions": [missed], "missing": []})
+
+
+@delivery.bad("AHP-RECON-027")
+def a_replay_of_a_channel_told_missing(t: Trace) -> None:
+    t.follow("AB", chat=None)
+    t.close()
+    missed = t.envelope(SESSION, TITLE, "B")
+    t.reconnect("C", "client-A", 0, [ROOT, SESSION], {"type": "replay", "actions": [missed], "missing": [SESSION]})
+
+
+@delivery.good("AHP-RECON-005", "AHP-RECON-013", "AHP-RECON-027", "AHP-SUB-028")
+def who_has_no_subscription_gets_nothing(t: Trace) -> None:
+    t.follow("AB")
+    t.handshake("D")
+    t.error(t.ask("subscribe", "D", channel=SESSION), -32603, "D")
+    t.close()
+    t.close("B")
+    t.handshake("E")
+    t.subscribe(SESSION, calm_session(), "E")
+    missed = t.envelope(ROOT, AGENTS, "DE")
+    gone = {"type": "replay", "actions": [missed], "missing": [SESSION]}
+    t.reconnect("C", "client-A", 0, [ROOT, SESSION], gone)
+    t.reconnect("F", "client-B", 0, [ROOT], {**gone, "missing": []})
+    t.envelope(SESSION, TITLE, "E")
+
+
+@delivery.bad("AHP-SESS-022", "AHP-SESS-043")
+def a_turn_goes_on_in_a_session_that_is_gone(t: Trace) -> None:
+    t.follow()
+    t.call("disposeSession", channel=SESSION)
+    t.tell("root/sessionRemoved", session=SESSION)
+    t.envelope(CHAT, starts())
+
+
+@delivery.bad("AHP-SESS-043")
+def a_session_that_is_gone_speaks(t: Trace) -> None:
+    t.follow("AB")
+    t.call("disposeSession", channel=SESSION)
+    for conn in "AB":
+        t.tell("root/sessionRemoved", conn, session=SESSION)
+    t.envelope(SESSION, TITLE, "B")
+
+
+@delivery.good("AHP-SESS-022", "AHP-SESS-043")
+def what_is_on_its_way_when_a_session_ends(t: Trace) -> None:
+    t.follow("AB")
+    identity = t.ask("disposeSession", channel=SESSION)
+    t.tell("root/sessionRemoved", "B", session=SESSION)
+    t.envelope(CHAT, starts(), "A")
+    t.result(identity)
+    t.tell("root/sessionRemoved", session=SESSION)
+    t.call("createSession", channel=SESSION, provider="p")
+    t.subscribe(SESSION, calm_session())
+    t.envelope(SESSION, TITLE)
+
+
+@delivery.bad("AHP-CHAT-054")
+def a_removed_chat_speaks(t: Trace) -> None:
+    t.follow()
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": CHAT})
+    t.envelope(CHAT, starts())
+
+
+@delivery.good("AHP-CHAT-054")
+def a_removed_chat_is_silent_until_it_is_back(t: Trace) -> None:
+    t.follow()
+    entry = calm_session()["chats"][0]
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": CHAT})
+    t.envelope(SESSION, {"type": "session/chatAdded", "summary": entry})
+    t.envelope(CHAT, starts())
+
+
+@delivery.good(versions=("1.0.0",))
+def a_chat_that_moves_is_removed_from_one_session(t: Trace) -> None:
+    t.follow()
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": CHAT})
+    t.envelope(CHAT, starts())
+
+
+@delivery.bad("AHP-RECON-027")
 def a_channel_told_missing_delivers(t: Trace) -> None:
     t.follow()
     t.close()
@@ -37,9 +139,9 @@ def a_channel_told_missing_delivers(t: Trace) -> None:
     t.envelope(SESSION, TITLE, "B")
 
 
-@delivery.bad("AHP-SUB-021")
+@delivery.bad("AHP-INIT-012")
 def notifications_of_the_root_go_to_every_socket(t: Trace) -> None:
-    t.handshake(snapshots=[])
+    t.handshake()
     t.notify("unsubscribe", channel=ROOT)
     t.handshake("B", client="B")
     t.out({"jsonrpc": "2.0", "id": "c", "method": "initialize", "params": {"protocolVersions": [t.version]}}, "C")
@@ -65,7 +167,7 @@ def the_listener_stays(t: Trace) -> None:
 @delivery.bad("AHP-SEQ-019")
 def the_channel_is_normalised(t: Trace) -> None:
     t.handshake()
-    t.subscribe("ahp-session:/S1", calm_session(chats=[]))
+    t.subscribe("ahp-session:/S1", calm_session())
     t.envelope("ahp-session:/s1/", TITLE)
 
 
@@ -76,12 +178,13 @@ def only_subscribers(t: Trace) -> None:
     t.envelope(SESSION, TITLE, "A")
 
 
-@delivery.good("AHP-SUB-021")
+@delivery.good("AHP-INIT-012", "AHP-SUB-021")
 def notifications_to_the_root_alone(t: Trace) -> None:
     t.handshake("A")
     t.handshake("B")
     t.notify("unsubscribe", "B", channel=ROOT)
     t.ping("B")
+    bare(t, "C")
     t.tell("root/sessionSummaryChanged", session=SESSION, changes={"title": "x"})
 
 
@@ -141,6 +244,7 @@ def progress_goes_to_whoever_gave_the_token(t: Trace) -> None:
     t.handshake()
     t.notify("unsubscribe", channel=ROOT)
     t.ping()
+    t.call("createSession", channel=SESSION, provider="p", progressToken="p")
     t.tell("root/progress", progressToken="p", progress=1)
 
 
@@ -160,6 +264,64 @@ def a_reconnect_brings_the_subscriptions_along(t: Trace) -> None:
 def an_action_of_a_later_version(t: Trace) -> None:
     t.follow(chat=idle_chat())
     t.envelope(CHAT, {"type": "chat/turnResume", "turnId": "t"})
+
+
+@vocabulary.bad("AHP-DISP-004", "AHP-VER-001")
+def an_unknown_action_of_a_client_is_carried_out(t: Trace) -> None:
+    t.follow()
+    t.echo(SESSION, {"type": "session/mood", "mood": "good"})
+
+
+@vocabulary.bad("AHP-RECON-021", "AHP-VER-001", versions=("0.6.0",))
+def an_action_of_a_later_version_after_a_reconnect(t: Trace) -> None:
+    t.follow()
+    t.close()
+    t.reconnect("B", "client-A", 0, [ROOT, CHAT], {"type": "replay", "actions": [], "missing": []})
+    t.envelope(CHAT, {"type": "chat/turnResume", "turnId": "t"}, "B")
+
+
+@vocabulary.bad("AHP-VER-111", versions=("0.8.0", "0.9.0"))
+def a_name_of_the_hosts_own(t: Trace) -> None:
+    t.follow()
+    t.envelope(SESSION, {"type": "x-mood/changed", "mood": "good"})
+
+
+@vocabulary.bad("AHP-VER-111", versions=("0.8.0", "0.9.0"))
+def a_notification_of_the_hosts_own(t: Trace) -> None:
+    t.handshake()
+    t.tell("x-mood/changed", mood="good")
+
+
+@vocabulary.bad("AHP-SUB-026")
+def an_action_on_a_stateless_channel(t: Trace) -> None:
+    t.handshake()
+    t.call("subscribe", {}, channel="ahp-otlp:/logs")
+    t.envelope("ahp-otlp:/logs", TITLE)
+
+
+@vocabulary.bad("AHP-ROOT-003", "AHP-SEQ-013")
+def a_root_action_on_a_session(t: Trace) -> None:
+    t.follow()
+    t.envelope(SESSION, AGENTS)
+
+
+@vocabulary.bad("AHP-DISP-005", "AHP-SEQ-013")
+def a_misdirected_action_of_a_client_is_carried_out(t: Trace) -> None:
+    t.follow()
+    t.echo(SESSION, starts())
+
+
+@vocabulary.good("AHP-DISP-004", "AHP-DISP-005", "AHP-RECON-021", "AHP-ROOT-003", "AHP-SUB-026")
+def what_clients_and_hosts_do_right(t: Trace) -> None:
+    t.follow()
+    t.call("subscribe", {}, channel="ahp-otlp:/logs")
+    t.tell("otlp/exportLogs", channel="ahp-otlp:/logs", payload={})
+    t.echo(SESSION, {"type": "session/mood"}, rejected="unknown")
+    t.dispatch(SESSION, starts())
+    t.envelope(ROOT, AGENTS)
+    t.close()
+    t.reconnect("B", "client-A", t.seq, [ROOT, SESSION], {"type": "replay", "actions": [], "missing": []})
+    t.envelope(SESSION, TITLE, "B")
 
 
 @vocabulary.bad("AHP-VER-001")
@@ -194,9 +356,19 @@ def what_the_version_knows(t: Trace) -> None:
     t.tell("root/sessionRemoved", session="ahp-session:/other")
 
 
-@vocabulary.good()
-def names_of_the_hosts_own(t: Trace) -> None:
+@vocabulary.good("AHP-VER-111", versions=("0.8.0", "0.9.0"))
+def names_that_the_client_agreed_to(t: Trace) -> None:
     """Names that start with x- will never be AHP's."""
+    offer: dict[str, Any] = {"protocolVersions": [t.version], "clientId": "client-A", "capabilities": {"x-mood": {}}}
+    identity = t.ask("initialize", **offer, initialSubscriptions=[ROOT])
+    t.result(identity, {"protocolVersion": t.version, "serverSeq": 0, "snapshots": [t.snapshot(ROOT, {"agents": []})]})
+    t.subscribe(SESSION, calm_session())
+    t.envelope(SESSION, {"type": "x-mood/changed", "mood": "good"})
+    t.tell("x-mood/changed", mood="good")
+
+
+@vocabulary.good(versions=("0.6.0",))
+def names_of_the_hosts_own_before_there_was_a_rule(t: Trace) -> None:
     t.follow()
     t.envelope(SESSION, {"type": "x-mood/changed", "mood": "good"})
     t.tell("x-mood/changed", mood="good")
@@ -230,10 +402,9 @@ def a_member_that_the_client_sent_itself(t: Trace) -> None:
 
 @vocabulary.good()
 def a_chat_under_a_uri_of_the_hosts_own(t: Trace) -> None:
-    own = "vscode-chat:/c7"
-    t.follow(
-        session=calm_session(chats=[{"resource": own, "title": "C", "status": 1, "modifiedAt": "2026-01-01T00:00:00Z"}])
-    )
+    own = "ahp-chat://default/c7"
+    chats = [{"resource": own, "title": "C", "status": 1, "modifiedAt": "2026-01-01T00:00:00Z"}]
+    t.follow(session=calm_session(lifecycle="creating", chats=chats, defaultChat=own))
     t.subscribe(own, idle_chat(resource=own))
     t.envelope(own, starts())
     t.envelope(own, about("Start", toolName="x", displayName="x"))

@@ -238,7 +238,7 @@ def a_resumed_call_asks_for_confirmation_before_its_entry_goes(t: Trace) -> None
     t.blocked()
     t.call("authenticate", {}, resource="https://vault.example/mcp", token="a-token-of-ours")
     t.envelope(CHAT, about("AuthResolved"))
-    t.envelope(CHAT, ready(confirmed=False))
+    t.envelope(CHAT, ready(confirmed=False, confirmationTitle="Still?"))
     t.envelope(SESSION, lists(confirmation("ask")))
     t.envelope(SESSION, unlists("need-1"))
 

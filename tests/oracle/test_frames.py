@@ -122,7 +122,16 @@ def an_error_without_an_id_though_all_was_readable(t: Trace) -> None:
     t.error(None, -32700)
 
 
-@answers.good("AHP-RPC-001", "AHP-RPC-022")
+@answers.bad("AHP-RPC-002", "AHP-RPC-022")
+def a_notification_is_answered(t: Trace) -> None:
+    t.handshake()
+    t.notify("unsubscribe", channel=SESSION)
+    identity = t.ask("ping")
+    t.into({"jsonrpc": "2.0", "id": None, "result": None})
+    t.result(identity)
+
+
+@answers.good("AHP-RPC-001", "AHP-RPC-002", "AHP-RPC-022")
 def answers_in_another_order(t: Trace) -> None:
     """Work takes its time: what was asked later may be answered first."""
     t.handshake()

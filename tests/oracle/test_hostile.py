@@ -96,7 +96,7 @@ def ordinary() -> Trace:
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[auth_entry(), entry("chatInput", "q")]))
     t.unblocked("AB")
     t.envelope(SESSION, unlists("q"), "AB")
-    t.envelope(CHAT, ready(confirmed=False), "AB")
+    t.envelope(CHAT, ready(confirmed=False, confirmationTitle="Still?"), "AB")
     t.echo(CHAT, about("Confirmed", approved=True, confirmed="user-action"), "B", to="AB")
     t.envelope(CHAT, about("Complete", result=DONE), "AB")
     t.envelope(SESSION, {"type": "session/mcpServerStateChanged", "id": "vault", "state": {"kind": "stopped"}}, "AB")

@@ -141,10 +141,15 @@ def a_session_without_a_status_is_not_ours_to_judge(t: Trace) -> None:
 # -- leftovers ----------------------------------------------------------------------------------------
 
 
+# The session repeats that its chat is at rest.
+RESTS = {"type": "session/chatUpdated", "chat": CHAT, "changes": {"status": 1}}
+
+
 @left.bad("AHP-INPUT-010")
 def a_confirmation_survives_its_turn(t: Trace) -> None:
     t.follow(chat=working_chat(), session=calm_session(status=24, inputNeeded=[entry("toolConfirmation")]))
     t.echo(CHAT, ends("Cancelled"))
+    t.envelope(SESSION, RESTS)
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[entry("toolConfirmation")]))
 
 
@@ -154,6 +159,7 @@ def a_question_survives_its_turn(t: Trace) -> None:
     asked = {"kind": "inputRequest", "request": question["request"]}
     t.follow(chat=working_chat(asked, status=24), session=calm_session(status=24, inputNeeded=[question]))
     t.envelope(CHAT, fails(t.version))
+    t.envelope(SESSION, RESTS)
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[question]))
 
 
@@ -162,6 +168,7 @@ def a_sign_in_prompt_survives_the_cancellation(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.blocked()
     t.echo(CHAT, ends("Cancelled"))
+    t.envelope(SESSION, RESTS)
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[auth_entry()]))
 
 
@@ -170,6 +177,7 @@ def a_sign_in_prompt_survives_a_truncation(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.blocked()
     t.echo(CHAT, {"type": "chat/truncated"})
+    t.envelope(SESSION, RESTS)
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[auth_entry()]))
 
 
@@ -199,6 +207,15 @@ def the_removal_comes_after_the_snapshot(t: Trace) -> None:
     t.echo(CHAT, ends("Cancelled"), to="AB")
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[auth_entry()]), "B")
     t.envelope(SESSION, unlists("need-1"), "AB")
+
+
+@left.good()
+def the_session_is_late(t: Trace) -> None:
+    """AMB-17: its catalogue has not been told of the end either."""
+    t.follow(chat=working_chat())
+    t.blocked()
+    t.echo(CHAT, ends("Cancelled"))
+    t.subscribe(SESSION, calm_session(status=24, inputNeeded=[auth_entry()]))
 
 
 @left.good()
@@ -243,8 +260,9 @@ def a_snapshot_from_before_the_end(t: Trace) -> None:
     t.follow("AB", chat=working_chat())
     t.blocked("AB")
     before = t.seq
-    t.echo(CHAT, ends("Cancelled"), to="A")
+    end = t.echo(CHAT, ends("Cancelled"), to="A")
     t.subscribe(SESSION, calm_session(status=24, inputNeeded=[auth_entry()]), "B", at=before)
+    t.into({"jsonrpc": "2.0", "method": "action", "params": end}, "B")
     t.envelope(SESSION, unlists("need-1"), "AB")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from tests.protocol.examples import CALL, CHAT, TURN
 
+from .channels import CHANGESET, TERMINAL, changeset, terminal
 from .traces import (
     DONE,
+    ROOT,
     SESSION,
     Case,
     Cases,
@@ -13,6 +15,7 @@ from .traces import (
     a_call,
     about,
     auth_entry,
+    calm_session,
     clean,
     found,
     idle_chat,
@@ -26,6 +29,7 @@ origins = Cases("origins")
 
 TITLE = {"type": "session/titleChanged", "title": "New"}
 DELTA = {"type": "chat/delta", "turnId": TURN, "partId": "p", "content": "Hi"}
+RESERVED = ("AHP-ORIGIN-003", "AHP-ORIGIN-004", "AHP-ORIGIN-005", "AHP-ORIGIN-006", "AHP-ORIGIN-017")
 PART = {"kind": "markdown", "id": "p", "content": ""}
 
 
@@ -95,7 +99,7 @@ def origin_is_null(t: Trace) -> None:
     t.tell("action", **{**t.params(SESSION, TITLE), "origin": None})
 
 
-@origins.bad("AHP-SEQ-018")
+@origins.bad("AHP-SEQ-018", beside=("everyone",))
 def others_get_a_rejected_action_as_accepted(t: Trace) -> None:
     t.follow("AB")
     number = t.dispatch(SESSION, TITLE)
@@ -182,11 +186,133 @@ def null_is_absent_and_numbers_are_numbers(t: Trace) -> None:
     t.envelope(CHAT, {"type": "chat/turnCancelled", "turnId": TURN, "duration": 5.0}, origin=("A", number))
 
 
-@origins.good()
-def a_forged_action_that_the_host_relays_is_not_the_hosts_word(t: Trace) -> None:
-    """That it should have been refused is the matter of scenarios."""
+@origins.bad("AHP-ORIGIN-004")
+def a_forged_session_action_is_carried_out(t: Trace) -> None:
     t.follow()
     t.echo(SESSION, {"type": "session/activityChanged", "activity": "forged"})
+
+
+@origins.bad("AHP-ORIGIN-003")
+def a_forged_chat_action_is_carried_out(t: Trace) -> None:
+    t.follow()
+    t.echo(CHAT, {"type": "chat/activityChanged", "activity": "forged"})
+
+
+@origins.bad("AHP-ORIGIN-017")
+def a_forged_root_action_is_carried_out(t: Trace) -> None:
+    t.follow()
+    t.echo(ROOT, {"type": "root/agentsChanged", "agents": []})
+
+
+@origins.bad("AHP-ORIGIN-005")
+def a_forged_terminal_action_is_carried_out(t: Trace) -> None:
+    t.follow()
+    t.subscribe(TERMINAL, terminal(t))
+    t.echo(TERMINAL, {"type": "terminal/exited", "exitCode": 1})
+
+
+@origins.bad("AHP-ORIGIN-006")
+def a_forged_changeset_action_is_carried_out(t: Trace) -> None:
+    t.follow()
+    t.subscribe(CHANGESET, changeset())
+    t.echo(CHANGESET, {"type": "changeset/cleared"})
+
+
+@origins.good("AHP-DISP-003", *RESERVED)
+def what_is_reserved_is_refused(t: Trace) -> None:
+    t.follow()
+    t.subscribe(TERMINAL, terminal(t))
+    t.subscribe(CHANGESET, changeset())
+    for channel, action in (
+        (SESSION, {"type": "session/activityChanged", "activity": "forged"}),
+        (CHAT, {"type": "chat/activityChanged", "activity": "forged"}),
+        (ROOT, {"type": "root/agentsChanged", "agents": []}),
+        (TERMINAL, {"type": "terminal/exited", "exitCode": 1}),
+        (CHANGESET, {"type": "changeset/cleared"}),
+    ):
+        t.echo(channel, action, rejected="reserved to the host")
+
+
+@origins.good()
+def who_moves_the_default_chat_is_open(t: Trace) -> None:
+    """AMB-03."""
+    t.follow()
+    t.echo(SESSION, {"type": "session/defaultChatChanged", "defaultChat": CHAT})
+
+
+@origins.bad("AHP-INIT-028")
+def a_client_id_is_cut(t: Trace) -> None:
+    t.handshake(client="the phone of Ada")
+    t.subscribe(SESSION, calm_session())
+    number = t.dispatch(SESSION, TITLE)
+    params = t.params(SESSION, TITLE)
+    t.tell("action", **{**params, "origin": {"clientId": "the", "clientSeq": number}})
+
+
+@origins.good("AHP-INIT-028")
+def a_client_id_is_kept(t: Trace) -> None:
+    t.handshake(client="the phone of Ada")
+    t.subscribe(SESSION, calm_session())
+    number = t.dispatch(SESSION, TITLE)
+    params = t.params(SESSION, TITLE)
+    t.tell("action", **{**params, "origin": {"clientId": "the phone of Ada", "clientSeq": number}})
+
+
+@origins.good()
+def who_was_away_may_have_missed_the_answer(t: Trace) -> None:
+    t.follow()
+    t.dispatch(SESSION, {"type": "session/isReadChanged", "isRead": True})
+    t.notify("unsubscribe", channel=SESSION)
+    t.subscribe(SESSION, calm_session(status=33))
+    t.echo(SESSION, TITLE)
+
+
+@origins.bad("AHP-DISP-003")
+def what_is_reserved_is_met_with_silence(t: Trace) -> None:
+    t.follow()
+    t.dispatch(SESSION, {"type": "session/activityChanged", "activity": "forged"})
+    t.echo(SESSION, TITLE)
+
+
+@origins.bad("AHP-SEQ-007")
+def a_dispatch_is_met_with_silence(t: Trace) -> None:
+    t.follow()
+    t.dispatch(SESSION, {"type": "session/isReadChanged", "isRead": True})
+    t.echo(SESSION, TITLE)
+
+
+@origins.good(settled=False)
+def the_answer_may_still_be_on_its_way(t: Trace) -> None:
+    t.follow()
+    t.dispatch(SESSION, {"type": "session/isReadChanged", "isRead": True})
+    t.echo(SESSION, TITLE)
+
+
+@origins.good()
+def the_last_dispatch_may_be_unanswered(t: Trace) -> None:
+    t.follow()
+    t.echo(SESSION, TITLE)
+    t.dispatch(SESSION, {"type": "session/isReadChanged", "isRead": True})
+    t.dispatch(SESSION, {"type": "session/mood"})
+
+
+@origins.bad("AHP-DISP-002")
+def an_action_for_nothing_is_answered(t: Trace) -> None:
+    t.follow()
+    t.call("disposeSession", channel=SESSION)
+    t.echo(SESSION, TITLE, rejected="there is no such session")
+
+
+@origins.good("AHP-DISP-002")
+def an_action_for_nothing_is_ignored(t: Trace) -> None:
+    t.follow()
+    t.call("disposeSession", channel=SESSION)
+    t.dispatch(SESSION, TITLE)
+    t.dispatch(CHAT, starts())
+    t.ping()
+    t.call("createSession", channel=SESSION, provider="p")
+    t.subscribe(SESSION, calm_session())
+    t.echo(SESSION, TITLE)
 
 
 @origins.good()

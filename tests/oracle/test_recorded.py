@@ -16,12 +16,20 @@ from conformance.oracle import Oracle
 from conformance.wire.frames import Frame
 from tests.protocol.reference import TRANSCRIPTS
 
-# What this host does otherwise than the specification asks, by recording.
+# What this host does otherwise than the specification asks, by recording, and where that differs by its release too.
 KNOWN = {
     # The working directory of a terminal is told as a path where the type says URI.
-    "terminal": {("shapes", ("AHP-SUB-003",)), ("shapes", ("AHP-SEQ-003",))},
+    "terminal": {("shapes", ("AHP-TERM-037", "AHP-SUB-003")), ("shapes", ("AHP-SEQ-003",))},
     # After the client's own completion of its tool, the host completes the call once more.
     "turn-client-tool": {("tool-call-transitions", ("AHP-TOOL-026",))},
+    # A completion of no open request, and one that leaves out what is required, are accepted.
+    "ask_user": {("chat-validation", ("AHP-INPUTREQ-011",)), ("chat-validation", ("AHP-INPUTREQ-012",))},
+    # modifiedAt of a chat is that of an earlier turn.
+    # Content is delivered as text although base64 was asked for; a list without a URI is looked up as one.
+    "vscode-4.133.0/resources": {("resource-answers", ("AHP-RES-004",)), ("outcomes", ("AHP-RPC-024",))},
+    "vscode-4.139.1/resources": {("outcomes", ("AHP-RPC-024",))},
+    "vscode-4.139.1/cancel": {("chat-folds", ("AHP-CHAT-107",))},
+    "vscode-4.139.1/truncate": {("chat-folds", ("AHP-CHAT-107",))},
     # A call that the user denied is completed as failed although it is cancelled already.
     "turn-confirm-deny": {("tool-call-transitions", ("AHP-TOOL-026",))},
 }
@@ -69,7 +77,9 @@ def judged(frames: Any) -> Oracle:
 @pytest.mark.parametrize("path", NAMED)
 def test_only_known_departures_are_found(path: Path, closes: bool) -> None:
     oracle = judged(frames_of(path, closes=closes))
-    assert {(f.rule, f.obligations) for f in oracle.findings} == KNOWN.get(path.stem, set())
+    assert {(f.rule, f.obligations) for f in oracle.findings} == KNOWN.get(
+        f"{path.parent.name}/{path.stem}", KNOWN.get(path.stem, set())
+    )
 
 
 @pytest.mark.parametrize("path", [path for path in NAMED if "reconnect" in str(path.id)])

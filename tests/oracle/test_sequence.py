@@ -76,6 +76,76 @@ def a_snapshot_is_younger_than_its_handshake(t: Trace) -> None:
     t.handshake(snapshots=[t.snapshot(ROOT, root(), at=3)])
 
 
+@numbering.bad("AHP-INIT-021")
+def a_handshake_behind_what_others_were_told(t: Trace) -> None:
+    t.follow()
+    t.envelope(SESSION, title())
+    t.handshake("B", serverSeq=0, snapshots=[t.snapshot(ROOT, root(), at=0)])
+
+
+@numbering.bad("AHP-INIT-021")
+def a_handshake_ahead_of_what_comes(t: Trace) -> None:
+    t.handshake(serverSeq=7)
+    t.subscribe(SESSION, calm_session())
+    t.echo(SESSION, title())
+
+
+@numbering.good("AHP-INIT-021")
+def a_handshake_in_between(t: Trace) -> None:
+    t.follow()
+    t.envelope(SESSION, title())
+    t.handshake("B")
+    t.subscribe(SESSION, calm_session(title="New"), "B")
+    t.echo(SESSION, title("B"), "B", to="AB")
+
+
+@numbering.bad("AHP-RECON-004", "AHP-SEQ-001", "AHP-SEQ-016")
+def a_replay_runs_backwards(t: Trace) -> None:
+    t.follow("AB", chat=None)
+    t.close()
+    missed = [t.envelope(SESSION, title(name), "B") for name in "XY"]
+    t.reconnect("C", "client-A", 0, [ROOT, SESSION], {"type": "replay", "actions": missed[::-1], "missing": []})
+    t.close("C")
+
+
+@numbering.bad("AHP-RECON-004", "AHP-SUB-013")
+def a_replay_repeats_itself(t: Trace) -> None:
+    t.follow("AB", chat=None)
+    t.close()
+    missed = t.envelope(SESSION, title(), "B")
+    t.reconnect("C", "client-A", 0, [ROOT, SESSION], {"type": "replay", "actions": [missed] * 2, "missing": []})
+
+
+@numbering.bad("AHP-RECON-009", "AHP-SUB-013")
+def what_was_replayed_comes_once_more(t: Trace) -> None:
+    t.follow("AB", chat=None)
+    t.close()
+    missed = t.envelope(SESSION, title(), "B")
+    t.reconnect("C", "client-A", 0, [ROOT, SESSION], {"type": "replay", "actions": [missed], "missing": []})
+    t.tell("action", "C", **missed)
+
+
+@numbering.bad("AHP-RECON-018", "AHP-SUB-005")
+def a_snapshot_of_a_reconnect_claims_what_comes_later(t: Trace) -> None:
+    t.follow(chat=None)
+    t.close()
+    states = [t.snapshot(ROOT, root()), t.snapshot(SESSION, calm_session(), at=5)]
+    t.reconnect("C", "client-A", 0, [ROOT, SESSION], {"type": "snapshot", "snapshots": states})
+    t.envelope(SESSION, title(), "C")
+
+
+@numbering.good("AHP-RECON-004", "AHP-RECON-018")
+def replays_and_snapshots_in_order(t: Trace) -> None:
+    t.follow("AB", chat=None)
+    t.close()
+    missed = [t.envelope(SESSION, title(name), "B") for name in "XY"]
+    t.reconnect("C", "client-A", 0, [ROOT, SESSION], {"type": "replay", "actions": missed, "missing": []})
+    t.close("B")
+    states = [t.snapshot(ROOT, root()), t.snapshot(SESSION, calm_session(title="Y"))]
+    t.reconnect("D", "client-B", 0, [ROOT, SESSION], {"type": "snapshot", "snapshots": states})
+    t.envelope(SESSION, title("Z"), "CD")
+
+
 @numbering.good("AHP-SEQ-001", "AHP-SEQ-003", "AHP-SEQ-016", "AHP-SUB-005", "AHP-SUB-013", "AHP-INIT-034")
 def numbers_grow_with_gaps_over_all_channels(t: Trace) -> None:
     t.follow()
@@ -140,7 +210,7 @@ def a_replay_on_the_same_connection(t: Trace) -> None:
 # -- all connections ----------------------------------------------------------------------------------
 
 
-@one.bad("AHP-SEQ-002")
+@one.bad("AHP-SEQ-002", beside=("everyone",))
 def each_client_has_its_own_numbers(t: Trace) -> None:
     t.follow("AB")
     number = t.dispatch(SESSION, title())
@@ -148,7 +218,7 @@ def each_client_has_its_own_numbers(t: Trace) -> None:
     t.envelope(SESSION, title(), "B", origin=("A", number), seq=2)
 
 
-@one.bad("AHP-SEQ-002")
+@one.bad("AHP-SEQ-002", beside=("everyone",))
 def two_actions_share_a_number(t: Trace) -> None:
     t.follow("AB")
     first, second = t.dispatch(SESSION, title(), "A"), t.dispatch(CHAT, starts(), "B")
@@ -184,8 +254,8 @@ def a_new_host_counts_anew(t: Trace) -> None:
 @one.good()
 def other_clients_of_the_host_are_none_of_ours(t: Trace) -> None:
     t.follow("AB")
-    t.envelope(SESSION, title(), "A", origin=("stranger", 1))
-    t.envelope(SESSION, title(), "A", origin=("stranger", 1))
+    t.envelope(SESSION, title(), "AB", origin=("stranger", 1))
+    t.envelope(SESSION, title(), "AB", origin=("stranger", 1))
 
 
 @one.good()

@@ -50,6 +50,12 @@ def shows(status: int) -> JSON:
     return {"type": "session/chatUpdated", "chat": CHAT, "changes": {"status": status}}
 
 
+def still_listed(status: int = 8) -> JSON:
+    """The session with the entry of the call, and a chat that is in need of input, or not any more."""
+    chat = {**calm_session()["chats"][0], "status": status}
+    return calm_session(status=24, chats=[chat], inputNeeded=[auth_entry()])
+
+
 # -- pairing ------------------------------------------------------------------------------------------
 
 
@@ -93,9 +99,22 @@ def an_entry_with_the_auth_of_an_earlier_challenge(t: Trace) -> None:
 def the_entry_stays_when_the_call_goes_on(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.blocked()
+    t.envelope(SESSION, shows(24))
     push(t)
     t.envelope(CHAT, RESOLVED)
-    t.subscribe(SESSION, calm_session(status=24, inputNeeded=[auth_entry()]))
+    t.envelope(SESSION, shows(8))
+    t.subscribe(SESSION, still_listed())
+
+
+@blocks.good()
+def the_session_is_late_with_the_removal(t: Trace) -> None:
+    """Its catalogue has the chat waiting still (ambiguity AMB-17)."""
+    t.follow(chat=working_chat())
+    t.blocked()
+    t.envelope(SESSION, shows(24))
+    push(t)
+    t.envelope(CHAT, RESOLVED)
+    t.subscribe(SESSION, still_listed(24))
 
 
 # -- resolution ---------------------------------------------------------------------------------------
@@ -109,7 +128,7 @@ def resolved_before_anybody_pushed(t: Trace) -> None:
     t.envelope(SESSION, unlists("need-1"))
 
 
-@blocks.bad("AHP-TOOLAUTH-031")
+@blocks.bad("AHP-TOOLAUTH-031", "AHP-TOOLAUTH-036")
 def resolved_by_a_token_for_something_else(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.blocked()
@@ -346,12 +365,154 @@ def what_runs_beside_the_blocked_call_fails_the_turn(t: Trace) -> None:
     t.envelope(SESSION, unlists("need-1"))
 
 
+# -- challenges by themselves, and calls that were given up -----------------------------------------------
+
+
+def challenge_of(t: Trace, **resource: JSON) -> None:
+    t.follow(chat=working_chat(), session=None)
+    t.running()
+    t.envelope(CHAT, about("AuthRequired", auth={**auth(), "resource": {**auth()["resource"], **resource}}))
+
+
+@blocks.bad("AHP-TOOLAUTH-059")
+def a_challenge_without_an_authorization_server(t: Trace) -> None:
+    challenge_of(t, authorization_servers=[])
+
+
+@blocks.bad("AHP-TOOLAUTH-017")
+def a_challenge_for_a_page_of_a_document(t: Trace) -> None:
+    challenge_of(t, resource="https://vault.example/mcp#tools")
+
+
+def given_up(t: Trace, how: str = "call") -> None:
+    """A blocked call that a client ends, by itself or with its turn; then a token comes."""
+    t.follow(chat=working_chat())
+    t.blocked()
+    if how == "call":
+        t.echo(CHAT, about("Complete", result=FAILED))
+    else:
+        t.echo(CHAT, ends("Cancelled"))
+    t.envelope(SESSION, unlists("need-1"))
+    push(t)
+
+
+@blocks.bad("AHP-TOOLAUTH-042", beside=("tool-call-transitions",))
+def a_cancelled_call_is_resumed(t: Trace) -> None:
+    given_up(t)
+    t.envelope(CHAT, RESOLVED)
+
+
+@blocks.bad("AHP-TOOLAUTH-042", beside=("tool-call-transitions",))
+def a_cancelled_call_completes_once_more(t: Trace) -> None:
+    given_up(t)
+    t.envelope(CHAT, about("Complete", result=DONE))
+
+
+@blocks.bad("AHP-TOOLAUTH-043", beside=("turns",))
+def a_call_of_a_cancelled_turn_is_resumed(t: Trace) -> None:
+    given_up(t, "turn")
+    t.envelope(CHAT, RESOLVED)
+
+
+@blocks.bad("AHP-TOOLAUTH-027", beside=("convergence", "session-folds", "input-needed-bit"))
+def the_entry_of_a_cancelled_call_stays(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    t.envelope(SESSION, shows(24))
+    t.echo(CHAT, about("Complete", result=FAILED))
+    t.envelope(SESSION, shows(8))
+    t.subscribe(SESSION, still_listed())
+
+
+@blocks.good("AHP-TOOLAUTH-017", "AHP-TOOLAUTH-027", "AHP-TOOLAUTH-042", "AHP-TOOLAUTH-059")
+def a_cancelled_call_is_over(t: Trace) -> None:
+    given_up(t)
+
+
+@blocks.good("AHP-TOOLAUTH-043")
+def a_cancelled_turn_is_over(t: Trace) -> None:
+    given_up(t, "turn")
+
+
+@blocks.good("AHP-TOOLAUTH-036")
+def a_token_for_something_else_resolves_nothing(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    push(t, "https://other.example")
+    t.unblocked()
+
+
+def refused_push(t: Trace) -> None:
+    t.error(t.ask("authenticate", resource="https://vault.example/mcp", token="no-token-of-ours"), -32602)
+
+
+@blocks.bad("AHP-TOOLAUTH-072")
+def resolved_by_a_token_that_was_refused(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    refused_push(t)
+    t.envelope(CHAT, RESOLVED)
+    t.envelope(SESSION, unlists("need-1"))
+
+
+@blocks.good("AHP-TOOLAUTH-072")
+def a_good_token_after_a_bad_one(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    refused_push(t)
+    t.unblocked()
+
+
+@blocks.good()
+def the_answer_is_on_its_way(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    refused_push(t)
+    identity = t.ask("authenticate", resource="https://vault.example/mcp", token="a-token-of-ours")
+    t.envelope(CHAT, RESOLVED)
+    t.result(identity, {})
+    t.envelope(SESSION, unlists("need-1"))
+
+
+@blocks.bad("AHP-TOOLAUTH-071")
+def a_resumed_call_is_forgotten(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    t.unblocked()
+    t.envelope(CHAT, ends())
+
+
+@blocks.good("AHP-TOOLAUTH-071")
+def a_resumed_call_completes(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    t.unblocked()
+    t.envelope(CHAT, SUCCEEDED)
+    t.envelope(CHAT, ends())
+
+
+@blocks.good()
+def an_earlier_push_for_an_agent(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    push(t, "https://agent.example")
+    t.blocked()
+    t.unblocked()
+
+
+@blocks.good()
+def the_host_ends_a_call_itself(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    t.envelope(CHAT, about("Complete", result=FAILED))
+    t.envelope(SESSION, unlists("need-1"))
+
+
 @blocks.good()
 def two_sessions_with_the_same_entry_ids(t: Trace) -> None:
     """An id is unique within its list, and nowhere else."""
     other, chat = "ahp-session:/s2", "ahp-chat:/c2"
     t.follow(chat=working_chat())
-    t.subscribe(other, calm_session(chats=[{**calm_session()["chats"][0], "resource": chat}]))
+    t.subscribe(other, calm_session(chats=[{**calm_session()["chats"][0], "resource": chat}], defaultChat=chat))
     t.subscribe(chat, idle_chat(resource=chat))
     t.envelope(chat, starts())
     t.blocked()

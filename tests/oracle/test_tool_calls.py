@@ -9,6 +9,7 @@ from .traces import (
     FAILED,
     JSON,
     SESSION,
+    STARTED,
     Case,
     Cases,
     Trace,
@@ -78,7 +79,8 @@ def the_host_refuses_a_result_by_itself(t: Trace) -> None:
 
 @calls.bad("AHP-TOOL-026")
 def a_completion_after_the_clients_own(t: Trace) -> None:
-    a_chat(t, "running", "client")
+    t.follow(session=None, chat=working_chat())
+    t.running(contributor={"kind": "client", "clientId": "client-A"})
     t.echo(CHAT, SUCCEEDED)
     t.envelope(CHAT, SUCCEEDED)
 
@@ -152,7 +154,29 @@ def a_client_claims_success_of_a_blocked_call(t: Trace) -> None:
     t.echo(CHAT, SUCCEEDED)
 
 
+@calls.bad("AHP-CONF-001", "AHP-CONF-002")
+def the_last_of_two_decisions_counts(t: Trace) -> None:
+    a_chat(t, "pending-confirmation", conns="AB")
+    t.echo(CHAT, APPROVED, to="AB")
+    t.echo(CHAT, DENIED, "B", to="AB")
+
+
 # -- right hosts --------------------------------------------------------------------------------------
+
+
+@calls.good("AHP-CONF-001", "AHP-CONF-002")
+def the_first_of_two_decisions_counts(t: Trace) -> None:
+    a_chat(t, "pending-confirmation", conns="AB")
+    t.echo(CHAT, APPROVED, to="AB")
+    t.echo(CHAT, DENIED, "B", to="AB", rejected="it runs already")
+
+
+@calls.good()
+def a_call_is_decided_about_twice_as_it_was_asked_about_twice(t: Trace) -> None:
+    a_chat(t, "pending-confirmation")
+    t.echo(CHAT, APPROVED)
+    t.envelope(CHAT, ready(confirmed=False, confirmationTitle="Still?"))
+    t.echo(CHAT, DENIED)
 
 
 @calls.good(
@@ -198,7 +222,7 @@ def a_denial(t: Trace) -> None:
 def a_running_call_is_asked_about_again(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.running()
-    t.envelope(CHAT, ready(confirmed=False))
+    t.envelope(CHAT, ready(confirmed=False, confirmationTitle="Still?"))
     t.envelope(CHAT, APPROVED)
     t.envelope(CHAT, SUCCEEDED)
 
@@ -226,11 +250,11 @@ def what_does_not_fit_is_refused(t: Trace) -> None:
 
 @calls.good()
 def actions_of_clients_without_effect_may_be_echoed(t: Trace) -> None:
-    """AMB-07, AMB-32: accepted or rejected, the state stays."""
+    """AMB-07: accepted or rejected, the state stays."""
     a_chat(t, "completed")
     t.echo(CHAT, SUCCEEDED)
     t.echo(CHAT, PRODUCED)
-    t.echo(CHAT, about("ResultConfirmed", approved=True))
+    t.echo(CHAT, about("ResultConfirmed", "nobody", approved=True))
     t.echo(CHAT, about("Complete", "nobody", result=DONE))
 
 
@@ -267,7 +291,8 @@ def who_knows_no_session_knows_no_servers(t: Trace) -> None:
 @calls.good()
 def other_sessions_do_not_count(t: Trace) -> None:
     t.handshake()
-    t.subscribe("ahp-session:/other", calm_session(chats=[], customizations=[]))
+    other = {"resource": "ahp-chat:/other", "title": "Chat", "status": 1, "modifiedAt": STARTED}
+    t.subscribe("ahp-session:/other", calm_session(chats=[other], defaultChat=other["resource"], customizations=[]))
     t.subscribe(CHAT, working_chat())
     t.running()
 

@@ -21,10 +21,14 @@ from .traces import (
     idle_chat,
     ready,
     starts,
+    unwaits,
+    waits,
     working_chat,
 )
 
 turns = Cases("turns")
+
+RESUMES = {"type": "chat/turnResume", "turnId": TURN}
 
 
 def part(kind: str = "markdown", identity: str = "p", turn: str = TURN) -> JSON:
@@ -62,10 +66,33 @@ def a_completion_after_the_cancellation(t: Trace) -> None:
     t.envelope(CHAT, ends())
 
 
-@turns.bad("AHP-TURN-027")
+@turns.bad("AHP-TURN-027", "AHP-TURN-037")
 def a_second_turn_overwrites_the_first(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.echo(CHAT, starts("other"))
+
+
+@turns.bad("AHP-TURN-027", "AHP-PEND-015")
+def a_queued_message_does_not_wait(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.echo(CHAT, waits("q1"))
+    t.envelope(CHAT, unwaits("q1"))
+    t.envelope(CHAT, starts("other", queuedMessageId="q1"))
+
+
+@turns.bad("AHP-TURN-027", "AHP-CHAT-105", versions=("0.9.0", "1.0.0"))
+def a_resumption_goes_on_in_a_turn_of_its_own(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, fails(t.version, resumable=True))
+    t.echo(CHAT, RESUMES)
+    t.envelope(CHAT, starts("other"))
+
+
+@turns.bad("AHP-TURN-028")
+def two_turns_of_one_id(t: Trace) -> None:
+    t.follow(chat=idle_chat(turns=[finished()]))
+    t.echo(CHAT, starts())
+    t.envelope(CHAT, ends())
 
 
 # -- nothing outside a turn -----------------------------------------------------------------------------
@@ -115,7 +142,23 @@ def a_call_begins_after_the_end(t: Trace) -> None:
     t.envelope(CHAT, begins())
 
 
-@turns.bad("AHP-TOOL-022", "AHP-TURN-024")
+@turns.bad("AHP-TURN-024", "AHP-CHAT-106", versions=("0.9.0", "1.0.0"))
+def a_refused_resumption_runs_the_agent(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, fails(t.version))
+    t.echo(CHAT, RESUMES, rejected="it cannot go on")
+    t.envelope(CHAT, part())
+
+
+@turns.bad("AHP-TRUNC-007")
+def a_cut_in_turns_that_were_not_loaded(t: Trace) -> None:
+    t.follow("A", chat=idle_chat(turns=[finished(identity="t1"), finished(identity="t2")]))
+    t.handshake("B")
+    t.window([finished(identity="t2")], "B")
+    t.echo(CHAT, {"type": "chat/truncated", "turnId": "t1"}, to="AB")
+
+
+@turns.bad("AHP-TOOL-022", "AHP-TURN-024", "AHP-TRUNC-005")
 def output_for_a_turn_that_was_truncated_away(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.echo(CHAT, {"type": "chat/truncated"})
@@ -175,26 +218,84 @@ def after_the_cancellation_there_is_silence(t: Trace) -> None:
 
 @turns.good()
 def a_cancellation_that_comes_too_late_changes_nothing(t: Trace) -> None:
-    """AMB-07: it may be echoed either way."""
     t.follow(chat=working_chat())
     t.envelope(CHAT, ends())
-    t.echo(CHAT, ends("Cancelled"))
+    t.echo(CHAT, starts("next"))
     t.echo(CHAT, ends("Cancelled"), rejected="it is over")
+
+
+@turns.good("AHP-TURN-037", "AHP-TURN-028")
+def what_would_disturb_a_turn_is_refused(t: Trace) -> None:
+    t.follow(chat=idle_chat(turns=[finished()]))
+    t.echo(CHAT, starts(), rejected="there is one of that id")
+    t.echo(CHAT, starts("next"))
+    t.echo(CHAT, starts("other"), rejected="one is running")
+
+
+@turns.good("AHP-TRUNC-005")
+def after_a_truncation_there_is_silence(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.echo(CHAT, {"type": "chat/truncated"})
+    t.echo(CHAT, starts("next"))
+    t.envelope(CHAT, part(turn="next"))
+
+
+@turns.good("AHP-TRUNC-007")
+def older_turns_are_loaded_before_a_cut_there(t: Trace) -> None:
+    t.handshake()
+    t.window([finished(identity="t2")])
+    t.envelope(CHAT, {"type": "chat/turnsLoaded", "turns": [finished(identity="t1")]})
+    t.echo(CHAT, {"type": "chat/truncated", "turnId": "t1"})
+
+
+@turns.good()
+def a_cut_at_a_turn_that_is_gone_changes_nothing(t: Trace) -> None:
+    t.handshake()
+    t.window([finished(identity="t2"), finished()])
+    for _ in range(2):
+        t.echo(CHAT, {"type": "chat/truncated", "turnId": "t2"})
+    t.echo(CHAT, {"type": "chat/truncated", "turnId": TURN})
+
+
+@turns.good("AHP-PEND-015")
+def a_queued_message_waits_for_its_turn(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.echo(CHAT, waits("q1"))
+    t.envelope(CHAT, ends())
+    t.envelope(CHAT, unwaits("q1"))
+    t.envelope(CHAT, starts("other", queuedMessageId="q1"))
+
+
+@turns.good("AHP-CHAT-106", versions=("0.9.0", "1.0.0"))
+def a_refused_resumption_does_nothing(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, fails(t.version))
+    t.echo(CHAT, RESUMES, rejected="it cannot go on")
+    t.echo(CHAT, starts("next"))
+
+
+@turns.good("AHP-TURN-028")
+def a_truncated_id_may_come_again(t: Trace) -> None:
+    t.follow(chat=idle_chat(turns=[finished(identity="t1"), finished()]))
+    t.echo(CHAT, starts(), rejected="there is one of that id")
+    t.echo(CHAT, {"type": "chat/truncated", "turnId": "t1"})
+    t.echo(CHAT, starts())
+    t.envelope(CHAT, ends())
 
 
 @turns.good()
 def a_late_result_of_a_client_changes_nothing(t: Trace) -> None:
-    t.follow(chat=working_chat())
+    t.follow(session=None, chat=working_chat())
     t.running(contributor={"kind": "client", "clientId": "client-A"})
     t.envelope(CHAT, ends())
     t.echo(CHAT, about("Complete", result=DONE))
 
 
-@turns.good("AHP-TURN-005", versions=("0.9.0",))
+@turns.good("AHP-TURN-005", "AHP-CHAT-105", versions=("0.9.0", "1.0.0"))
 def a_failed_turn_is_resumed_and_ends_again(t: Trace) -> None:
     t.follow(chat=working_chat())
     t.envelope(CHAT, fails(t.version, resumable=True))
-    t.echo(CHAT, {"type": "chat/turnResume", "turnId": TURN})
+    t.echo(CHAT, RESUMES)
     t.envelope(CHAT, part())
     t.envelope(CHAT, ends())
 

@@ -166,6 +166,11 @@ class Trace:
             if chat is not None:
                 self.subscribe(CHAT, idle_chat() if chat is ... else chat, conn)
 
+    def window(self, turns: list[JSON], conn: str = "A", cursor: str | None = "older", **members: JSON) -> None:
+        """A subscription to the chat that asks for its last turn only."""
+        more = {} if cursor is None else {"turnsNextCursor": cursor}
+        self.subscribe(CHAT, idle_chat(turns=turns, **more, **members), conn, view={"turns": 1})
+
     def running(self, conns: str = "A", call: str = CALL, contributor: JSON = ..., **members: JSON) -> None:
         """A call of the active turn that runs."""
         self.envelope(CHAT, begins(call, contributor), conns)
@@ -232,6 +237,8 @@ def ready(call: str = CALL, *, confirmed: bool = True, **members: JSON) -> JSON:
     return about("Ready", call, invocationMessage="Reading", toolInput="{}", **granted, **members)
 
 
+# What ``begins`` calls the tool.
+NAMED = {"toolName": "read", "displayName": "Read"}
 DONE = {"success": True, "pastTenseMessage": "Read it"}
 FAILED = {"success": False, "pastTenseMessage": "Gave up", "error": {"message": "no"}}
 
@@ -242,6 +249,41 @@ def lists(entry: JSON) -> JSON:
 
 def unlists(identity: str) -> JSON:
     return {"type": "session/inputNeededRemoved", "id": identity}
+
+
+def waits(identity: str, text: str = "hello", kind: str = "queued") -> JSON:
+    """chat/pendingMessageSet."""
+    return {"type": "chat/pendingMessageSet", "kind": kind, "id": identity, "message": message(text)}
+
+
+def unwaits(identity: str, kind: str = "queued") -> JSON:
+    return {"type": "chat/pendingMessageRemoved", "kind": kind, "id": identity}
+
+
+def parts(kind: str = "markdown", identity: str = "p", turn: str = TURN, content: str = "Hi") -> JSON:
+    """chat/responsePart with a part of text."""
+    return {"type": "chat/responsePart", "turnId": turn, "part": {"kind": kind, "id": identity, "content": content}}
+
+
+def asks(identity: str = "q", *questions: JSON, **members: JSON) -> JSON:
+    """chat/inputRequested."""
+    asked = {"questions": list(questions)} if questions else {}
+    return {"type": "chat/inputRequested", "request": {"id": identity, "message": "Which?", **asked, **members}}
+
+
+def question(identity: str = "one", kind: str = "text", **members: JSON) -> JSON:
+    return {"id": identity, "kind": kind, "message": "Well?", **members}
+
+
+def answers(question_id: str = "one", value: JSON = "yes", *, request: str = "q", state: str = "submitted") -> JSON:
+    """chat/inputAnswerChanged with a text."""
+    given = {"state": state, "value": {"kind": "text", "value": value}}
+    return {"type": "chat/inputAnswerChanged", "requestId": request, "questionId": question_id, "answer": given}
+
+
+def responds(response: str = "accept", request: str = "q", **members: JSON) -> JSON:
+    """chat/inputCompleted."""
+    return {"type": "chat/inputCompleted", "requestId": request, "response": response, **members}
 
 
 # -- values -----------------------------------------------------------------------------------------------
@@ -278,7 +320,7 @@ def calm_session(**members: JSON) -> JSON:
 
 def a_call(status: str, identity: str = CALL, contributor: str | None = "mcp") -> JSON:
     """A tool call as ``begins`` and ``ready`` make it, in another status."""
-    value = {**call(status, contributor), "toolCallId": identity}
+    value = {**call(status, contributor), "toolCallId": identity, **NAMED}
     for name in ("intention", "_meta", "selectedOption"):
         value.pop(name, None)
     return value
@@ -291,13 +333,24 @@ def auth_entry(identity: str = "need-1", call_id: str = CALL, **members: JSON) -
 
 
 def entry(kind: str, identity: str = "need-1", **members: JSON) -> JSON:
-    return {**request(identity, kind), **members}
+    value = request(identity, kind)
+    if "toolCall" in value:
+        value["toolCall"] |= NAMED
+    return {**value, **members}
 
 
 # -- cases ------------------------------------------------------------------------------------------------
 
 Write = Callable[[Trace], None]
 Keep = Callable[[Write], Write]
+
+
+# Rules that compare folds with snapshots: one finds any difference, the others say whose fold it is.
+_COMPARING = frozenset({"convergence", "member-folds", "chat-folds", "channel-folds", "session-folds"})
+
+
+def _companions(rule: str) -> frozenset[str]:
+    return _COMPARING - {rule} if rule in _COMPARING else frozenset()
 
 
 @dataclass(frozen=True)
@@ -309,6 +362,8 @@ class Case:
     obligations: tuple[str, ...]
     versions: tuple[str, ...]
     settled: bool
+    # Rules that find the same from another side.
+    beside: tuple[str, ...] = ()
 
     def judged(self, version: str) -> Oracle:
         trace = Trace(version)
@@ -317,7 +372,8 @@ class Case:
 
     def is_found(self, version: str) -> None:
         """Findings of this rule and of no other, on exactly these obligations."""
-        findings = self.judged(version).findings
+        beside = _companions(self.rule) | frozenset(self.beside)
+        findings = [f for f in self.judged(version).findings if f.rule not in beside]
         assert findings, "nothing was found"
         seen = {(f.rule, *sorted(f.obligations)) for f in findings}
         assert seen == {(self.rule, *sorted(self.obligations))}, [(f.message, f.expected, f.seen) for f in findings]
@@ -337,15 +393,28 @@ class Cases:
     bad_ones: list[Case] = field(default_factory=list)
     good_ones: list[Case] = field(default_factory=list)
 
-    def bad(self, *obligations: str, versions: tuple[str, ...] = VERSIONS, settled: bool = True) -> Keep:
-        return self._keep(self.bad_ones, obligations, versions, settled)
+    def bad(
+        self,
+        *obligations: str,
+        versions: tuple[str, ...] = VERSIONS,
+        settled: bool = True,
+        beside: tuple[str, ...] = (),
+    ) -> Keep:
+        return self._keep(self.bad_ones, obligations, versions, settled, beside)
 
     def good(self, *obligations: str, versions: tuple[str, ...] = VERSIONS, settled: bool = True) -> Keep:
         return self._keep(self.good_ones, obligations, versions, settled)
 
-    def _keep(self, where: list[Case], obligations: tuple[str, ...], versions: tuple[str, ...], settled: bool) -> Keep:
+    def _keep(
+        self,
+        where: list[Case],
+        obligations: tuple[str, ...],
+        versions: tuple[str, ...],
+        settled: bool,
+        beside: tuple[str, ...] = (),
+    ) -> Keep:
         def keep(write: Write) -> Write:
-            where.append(Case(self.rule, write, obligations, versions, settled))
+            where.append(Case(self.rule, write, obligations, versions, settled, beside))
             return write
 
         return keep

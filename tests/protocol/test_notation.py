@@ -76,6 +76,42 @@ def test_literals_may_have_windows() -> None:
     assert built({"Only": ["x"]}, form=PUBLISHED)["Only"] == {"const": "x"}
 
 
+def test_a_list_may_be_open_from_a_version_on() -> None:
+    types = {"State": ["old <0.9.0", "new >=0.9.0", "same", "later >=1.0.0", "... >=0.8.0"]}
+    verdicts = {
+        version: [value for value in ("old", "new", "same", "later", "x") if takes(types, "State", value, version)]
+        for version in VERSIONS
+    }
+    assert verdicts == {
+        "0.6.0": ["old", "same"],
+        "0.7.0": ["old", "same"],
+        "0.8.0": ["old", "new", "same", "later", "x"],
+        "0.9.0": ["new", "same", "later", "x"],
+        "1.0.0": ["new", "same", "later", "x"],
+    }
+    assert not takes(types, "State", 3, "0.9.0")
+    assert "..." not in built(types, "0.8.0", PUBLISHED)["State"]["anyOf"][0]["enum"]
+
+
+def test_a_union_may_be_open_from_a_version_on() -> None:
+    types = {"Part": {"$by": "kind", "$open >=0.8.0": True, "text": {}, "late >=0.9.0": {"when": "timestamp"}}}
+    assert [version for version in VERSIONS if takes(types, "Part", {"kind": "x"}, version)] == [
+        "0.8.0",
+        "0.9.0",
+        "1.0.0",
+    ]
+    assert [version for version in VERSIONS if takes(types, "Part", {"kind": "late"}, version)] == ["0.8.0"]
+    assert not takes({"Part": {"$by": "kind", "$open": False, "text": {}}}, "Part", {"kind": "x"})
+
+
+def test_a_narrowed_union_may_be_open_to_what_the_whole_one_does_not_list() -> None:
+    types = {**SHAPE, "Some": {"$narrow": "Part", "$to": ["text"], "$open >=0.9.0": True}}
+    for version, is_open in (("0.8.0", False), ("0.9.0", True)):
+        assert takes(types, "Some", {"kind": "unheard", "id": "i"}, version) is is_open
+        assert not takes(types, "Some", {"kind": "integer", "id": "i", "value": 1}, version)
+        assert not takes(types, "Some", {"kind": "unheard"}, version)
+
+
 @pytest.mark.parametrize(
     ("value", "is_legal"),
     [

@@ -232,6 +232,10 @@ class ServersHaveChannels(Telling):
     def instead(self, channel: Channel, action: JSON) -> list[JSON]:
         if action["type"] == "session/mcpServerStateChanged" and action["state"]["kind"] == "ready":
             action = {**action, "channel": f"mcp://{action['id']}"}
+        elif action["type"] == "session/customizationUpdated" and action["customization"]["type"] == "mcpServer":
+            # Only a capability set gives reason for a channel.
+            app: JSON = {"capabilities": {"serverTools": {}}}
+            action = {**action, "customization": {**action["customization"], "mcpApp": app}}
         return super().instead(channel, action)
 
 
@@ -414,7 +418,7 @@ CALLING: Final = (
     ),
     Variant(
         "servers-have-channels",
-        "A ready server offers a channel.",
+        "A ready server offers a channel, for what its mcpApp advertises.",
         "McpServerCustomization.channel is optional.",
         ServersHaveChannels,
     ),

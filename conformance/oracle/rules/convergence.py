@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.oracle.comparing import Difference, difference, found_at, without_nulls
-from conformance.oracle.reading import JSON, active_turn, calls_in, entries_in, member
+from conformance.oracle.reading import JSON, active_turn, calls_in, dicts, entries_in, member
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import ChannelView, Envelope, Snapshot
+from conformance.oracle.tracker import Comparison, Envelope, Snapshot
+from conformance.oracle.unknown import less_unknown
 from conformance.protocol.status import ACTIVITY_MASK, IS_READ
 
 # What no action carries, so that fold and snapshot may rightly differ there (ambiguities A-13, A-50, AMB-12):
@@ -35,6 +34,14 @@ _NO_ACTION = {
         "_meta",
         "resource",
     ),
+    "terminal": ("isPty",),
+    "changeset": (),
+    "annotations": (),
+    "resourceWatch": (),
+    "automations": ("_meta",),
+    # The origin of a run never changes; which operations it offers follows from its lifecycle.
+    "automationRun": ("operations", "_meta"),
+    "canvas": (),
 }
 
 
@@ -43,25 +50,20 @@ _IDENTITIES: dict[str, Callable[[Envelope], JSON]] = {
     "session/inputNeededSet": lambda envelope: member(envelope.get("request"), "id"),
     "session/inputNeededRemoved": lambda envelope: envelope.get("id"),
     "session/mcpServerStateChanged": lambda envelope: envelope.get("id"),
+    "session/changesetsChanged": lambda envelope: None,
     "chat/toolCallAuthResolved": lambda envelope: envelope.get("toolCallId"),
 }
 _MOST_IDENTITIES = 4096
-_MOST_AWAITED = 64
-
-
-@dataclass(frozen=True, slots=True)
-class _Awaited:
-    """A snapshot, and a connection to be compared with it once its fold has come that far."""
-
-    snapshot: Snapshot
-    conn: str
 
 
 class Convergence(Rule):
     """fold(snapshot, later envelopes) is the next snapshot."""
 
     name = "convergence"
-    obligations = (
+    hears = frozenset(_IDENTITIES)
+    # The channels whose folds this rule compares.
+    kinds: ClassVar[frozenset[str]] = frozenset({"root", "session", "chat"})
+    obligations: ClassVar[tuple[str, ...]] = (
         "AHP-SEQ-009",
         "AHP-SUB-006",
         "AHP-INNEED-001",
@@ -69,81 +71,32 @@ class Convergence(Rule):
         "AHP-TOOLAUTH-001",
         "AHP-TOOLAUTH-006",
         "AHP-MCPS-004",
+        "AHP-CHG-032",
+        "AHP-CHG-033",
+        "AHP-TERM-002",
+        "AHP-TERM-006",
+        "AHP-TERM-017",
     )
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         # What actions were about, by action and channel.
         self._about: dict[str, dict[str, set[str]]] = {action: {} for action in _IDENTITIES}
-        # Snapshots that another connection has not come to yet, by channel.
-        self._awaited: dict[str, deque[_Awaited]] = {}
 
     def envelope(self, envelope: Envelope) -> None:
-        if envelope.accepted:
-            identity = _IDENTITIES.get(envelope.type)
-            if identity is not None:
-                about = self._about[envelope.type].setdefault(envelope.channel, set())
-                if len(about) < _MOST_IDENTITIES:
-                    about.add(repr(identity(envelope)))
-        if envelope.channel in self._awaited:
-            self._arrived(envelope)
+        identity = _IDENTITIES.get(envelope.type)
+        if envelope.accepted and identity is not None:
+            about = self._about[envelope.type].setdefault(envelope.channel, set())
+            if len(about) < _MOST_IDENTITIES:
+                about.add(repr(identity(envelope)))
 
-    def snapshot(self, snapshot: Snapshot) -> None:
-        if snapshot.kind not in _NO_ACTION:
-            return
-        # The same connection asked again: everything up to fromSeq came before the answer.
-        if snapshot.folded is not None:
-            self._compare(snapshot, snapshot.folded, snapshot.conn)
-        seq = snapshot.from_seq
-        if seq is None:
-            return
-        for connection, view in self.tracker.views(snapshot.channel):
-            if connection.name == snapshot.conn or view.life != snapshot.life:
-                continue
-            if connection.version != self.version(snapshot.conn):
-                continue
-            if view.position >= seq:
-                self._against(snapshot, view, connection.name)
-            elif view.live and connection.fed:
-                waiting = self._awaited.setdefault(snapshot.channel, deque(maxlen=_MOST_AWAITED))
-                waiting.append(_Awaited(snapshot, connection.name))
-
-    def _arrived(self, envelope: Envelope) -> None:
-        """Compare what a connection has come past with the envelope it got."""
-        waiting = self._awaited[envelope.channel]
-        view = self.tracker.connection(envelope.conn).channels.get(envelope.channel)
-        if view is None or not any(each.conn == envelope.conn for each in waiting):
-            return
-        left: deque[_Awaited] = deque(maxlen=_MOST_AWAITED)
-        for each in waiting:
-            if each.conn != envelope.conn or view.position < (each.snapshot.from_seq or 0):
-                left.append(each)
-            elif view.life == each.snapshot.life:
-                self._against(each.snapshot, view, envelope.conn)
-        if left:
-            self._awaited[envelope.channel] = left
-        else:
-            del self._awaited[envelope.channel]
+    def comparison(self, comparison: Comparison) -> None:
+        if comparison.snapshot.kind in self.kinds:
+            self._compare(comparison.snapshot, comparison.fold, comparison.conn)
 
     def gone(self, channel: str) -> None:
-        self._awaited.pop(channel, None)
         for about in self._about.values():
             about.pop(channel, None)
-
-    def end(self) -> None:
-        """Who has not come past a snapshot: only after a fence is it sure that nothing before it is on its way."""
-        if not self.tracker.settled:
-            return
-        for each in (each for waiting in self._awaited.values() for each in waiting):
-            connection = self.tracker.connection(each.conn)
-            view = connection.channels.get(each.snapshot.channel)
-            if view is not None and view.live and connection.fed and view.life == each.snapshot.life:
-                self._against(each.snapshot, view, each.conn)
-
-    def _against(self, snapshot: Snapshot, view: ChannelView, conn: str) -> None:
-        state = view.at(snapshot.from_seq)
-        if state is not None and state is not snapshot.state:
-            self._compare(snapshot, state, conn)
 
     def _compare(self, snapshot: Snapshot, fold: Any, conn: str) -> None:
         kind, channel = snapshot.kind or "", snapshot.channel
@@ -152,6 +105,10 @@ class Convergence(Rule):
             self.watch(*(["AHP-INNEED-001"] if channel in self._about["session/inputNeededSet"] else []))
             self.watch(*(["AHP-INNEED-002"] if channel in self._about["session/inputNeededRemoved"] else []))
             self.watch(*(["AHP-MCPS-004"] if channel in self._about["session/mcpServerStateChanged"] else []))
+            self.watch(*(["AHP-CHG-032"] if channel in self._about["session/changesetsChanged"] else []))
+            self.watch(*(["AHP-CHG-033"] if member(snapshot.state, "changesets") is not None else []))
+        elif kind == "root":
+            self.watch(*(["AHP-TERM-002", "AHP-TERM-006"] if member(snapshot.state, "terminals") else []))
         elif kind == "chat":
             for call in calls_in(active_turn(snapshot.state)):
                 self.watch(*self._of_call(channel, call))
@@ -159,7 +116,7 @@ class Convergence(Rule):
             return
         left, right = comparable(kind, fold), comparable(kind, snapshot.state)
         if kind == "chat":
-            left, right = _same_window(left, right)
+            left, right = less_unknown(*_same_window(left, right))
         found = difference(left, right, self.version(snapshot.conn))
         if found is None or _made_unread(kind, found):
             return
@@ -176,6 +133,10 @@ class Convergence(Rule):
         """The obligations about the fold of single actions that a difference breaks too."""
         if steps[:1] == ("inputNeeded",):
             return self._of_list(channel, left, right)
+        if steps[:1] == ("terminals",):
+            return _of_terminals(left, right)
+        if steps[:1] == ("changesets",):
+            return ("AHP-CHG-032",) if channel in self._about["session/changesetsChanged"] else ("AHP-CHG-033",)
         if steps[:1] == ("customizations",):
             for length in range(2, len(steps)):
                 server = found_at(left, steps[:length])
@@ -205,13 +166,21 @@ class Convergence(Rule):
         return ("AHP-INNEED-001",) if channel in self._about["session/inputNeededSet"] else ()
 
 
+def _of_terminals(left: Any, right: Any) -> tuple[str, ...]:
+    """What it means that the catalogue of terminals has changed without an action that says so."""
+    listed, shown = ([entry.get("resource") for entry in dicts(member(state, "terminals"))] for state in (left, right))
+    if any(terminal not in listed for terminal in shown):
+        return ("AHP-TERM-002",)
+    return ("AHP-TERM-017",) if any(terminal not in shown for terminal in listed) else ("AHP-TERM-006",)
+
+
 def comparable(kind: str, state: Any) -> Any:
     """A state less absent members and less what no action carries."""
     state = without_nulls(state)
     if not isinstance(state, dict):
         return state
     kept = {k: v for k, v in state.items() if k not in _NO_ACTION.get(kind, ())}
-    status = kept.get("status")
+    status = kept.get("status") if kind in ("session", "chat") else None
     if isinstance(status, int):
         # Of a session the flags come by actions, the activity only by inputNeeded, which has a rule of its own.
         kept["status"] = status & ~(IS_READ if kind == "chat" else ACTIVITY_MASK)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from conformance.oracle.memory import Bounded, forget
 from conformance.oracle.reading import active_turn, call_in, chats_in, entries_in, member, text
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Snapshot
+from conformance.oracle.unknown import has_unknown_kind
 
 Subject = tuple[str, ...]
+
+_MOST_SESSIONS = 256
 
 
 def subject_of(entry: Any) -> Subject:
@@ -34,21 +39,34 @@ class Entries(Rule):
         "AHP-TOOLAUTH-037",
         "AHP-TOOLAUTH-065",
     )
+    hears = frozenset(
+        {"session/chatAdded", "session/chatRemoved", "session/inputNeededSet", "session/inputNeededRemoved"}
+    )
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        # Per session: every id that was ever listed, every chat that was ever in the catalogue, the chats that
-        # entries name with the frame that showed it.
-        self._ids: dict[str, set[str]] = {}
-        self._chats: dict[str, set[str]] = {}
-        self._named: dict[tuple[str, str], tuple[int, Any]] = {}
+        # Per session: ids that were listed, chats that were in the catalogue, the chats that entries name with the
+        # frame that showed it.
+        self._ids: Bounded[str, Bounded[str, None]] = Bounded(_MOST_SESSIONS)
+        self._chats: Bounded[str, Bounded[str, None]] = Bounded(_MOST_SESSIONS)
+        self._named: Bounded[tuple[str, str], tuple[int, Any]] = Bounded()
         # Confirmations that were listed when their call was seen blocked already, with the frame that did it.
-        self._late: dict[tuple[str, str], tuple[int, Any]] = {}
+        self._late: Bounded[tuple[str, str], tuple[int, Any]] = Bounded()
+
+    def gone(self, channel: str) -> None:
+        self._ids.pop(channel, None)
+        # What was to be taken off has gone with the session.
+        forget(self._late, channel)
+
+    def _keep(self, where: Bounded[str, Bounded[str, None]], session: str, values: Iterable[str]) -> None:
+        kept = where.setdefault(session, Bounded())
+        for value in values:
+            kept[value] = None
 
     def envelope(self, envelope: Envelope) -> None:
         if envelope.kind != "session" or not envelope.accepted or not isinstance(envelope.before, dict):
             return
-        self._chats.setdefault(envelope.channel, set()).update(chats_in(envelope.after))
+        self._keep(self._chats, envelope.channel, chats_in(envelope.after))
         if envelope.type == "session/inputNeededSet":
             self._set(envelope, entries_in(envelope.before))
         elif envelope.type == "session/inputNeededRemoved":
@@ -62,8 +80,9 @@ class Entries(Rule):
         self.watch("AHP-INPUT-014", "AHP-INNEED-010", "AHP-INNEED-017")
         if auth:
             self.watch("AHP-TOOLAUTH-024", "AHP-TOOLAUTH-037", "AHP-TOOLAUTH-065")
-        self._ids.setdefault(envelope.channel, set()).add(repr(entry.get("id")))
-        for other in listed:
+        self._keep(self._ids, envelope.channel, [repr(entry.get("id"))])
+        # What an entry of an unknown kind is about nobody can say.
+        for other in () if has_unknown_kind(entry) else listed:
             same_id, same_subject = other.get("id") == entry.get("id"), subject_of(other) == subject_of(entry)
             if same_id and not same_subject:
                 self._find(
@@ -134,13 +153,13 @@ class Entries(Rule):
     def snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.kind != "session":
             return
-        self._chats.setdefault(snapshot.channel, set()).update(chats_in(snapshot.state))
+        self._keep(self._chats, snapshot.channel, chats_in(snapshot.state))
         listed = entries_in(snapshot.state)
         if not listed:
             return
         self.watch("AHP-INPUT-014")
         ids = [repr(e.get("id")) for e in listed]
-        self._ids.setdefault(snapshot.channel, set()).update(ids)
+        self._keep(self._ids, snapshot.channel, ids)
         twice = [e for e in listed if ids.count(repr(e.get("id"))) > 1]
         if twice:
             auth = all(e.get("kind") == "toolAuthentication" for e in twice)

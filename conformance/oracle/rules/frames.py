@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
+from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import member, text, whole
 from conformance.oracle.rule import Rule
 from conformance.protocol import METHODS
@@ -114,16 +116,18 @@ class Answers(Rule):
     """Each request gets one answer, under its own id."""
 
     name = "answers"
-    obligations = ("AHP-RPC-001", "AHP-RPC-022")
+    obligations = ("AHP-RPC-001", "AHP-RPC-002", "AHP-RPC-022")
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         # Per connection and id: requests sent less answers received. An id may be used again by a careless client.
-        self._open: dict[tuple[str, str], int] = {}
-        self._sent: dict[tuple[str, str], tuple[str | None, int]] = {}
+        self._open: Bounded[tuple[str, str], int] = Bounded()
+        self._sent: Bounded[tuple[str, str], tuple[str | None, int]] = Bounded()
         # Per connection: the last request that was answered, and what the suite sent that is no message at all.
         self._answered: dict[str, int] = {}
-        self._unreadable: dict[str, list[str]] = {}
+        self._unreadable: dict[str, deque[str]] = {}
+        # Per connection: the last notification, which nobody answers.
+        self._notified: dict[str, int] = {}
 
     def frame(self, frame: Frame) -> None:
         if frame.kind == "close":
@@ -135,8 +139,10 @@ class Answers(Rule):
 
     def _out(self, frame: Frame) -> None:
         if frame.kind != "json":
-            self._unreadable.setdefault(frame.conn, []).append(frame.raw or "")
+            self._cannot_read(frame.conn, frame.raw or "")
             return
+        if member(frame.msg, "method") is not None and "id" not in frame.msg:
+            self._notified[frame.conn] = frame.n
         batch = frame.msg if isinstance(frame.msg, list) else [frame.msg]
         for message in batch:
             method = message.get("method") if isinstance(message, dict) else None
@@ -148,9 +154,12 @@ class Answers(Rule):
             elif isinstance(method, str) and isinstance(message, dict) and "id" not in message:
                 continue
             else:
-                self._unreadable.setdefault(frame.conn, []).append("")
+                self._cannot_read(frame.conn, "")
         if isinstance(frame.msg, list) or member(frame.msg, "jsonrpc") != "2.0":
-            self._unreadable.setdefault(frame.conn, []).append("")
+            self._cannot_read(frame.conn, "")
+
+    def _cannot_read(self, conn: str, raw: str) -> None:
+        self._unreadable.setdefault(conn, deque(maxlen=64)).append(raw)
 
     def _in(self, frame: Frame, message: dict[str, Any]) -> None:
         identity = message.get("id")
@@ -158,13 +167,16 @@ class Answers(Rule):
             if message.get("error") is not None and frame.conn in self._unreadable:
                 # What could not be read has no id to answer under (JSON-RPC 2.0 section 5, ambiguity A-30).
                 return
-            self._find(frame, "AHP-RPC-022", "an answer without an id")
+            if self._notified.get(frame.conn, -1) > self._answered.get(frame.conn, -1):
+                self._find(frame, ("AHP-RPC-002", "AHP-RPC-022"), "a notification was answered")
+            else:
+                self._find(frame, "AHP-RPC-022", "an answer without an id")
             return
         key = (frame.conn, _written(identity))
         if self._open.get(key, 0) > 0:
             self._open[key] -= 1
             self._answered[frame.conn] = max(self._sent[key][1], self._answered.get(frame.conn, -1))
-            self.watch("AHP-RPC-001", "AHP-RPC-022")
+            self.watch("AHP-RPC-001", "AHP-RPC-002", "AHP-RPC-022")
         elif key in self._open:
             self._find(frame, "AHP-RPC-001", "a second answer to one request")
         elif not any(key[1] in raw for raw in self._unreadable.get(frame.conn, ())):
@@ -187,7 +199,7 @@ class Answers(Rule):
                     frame=frame,
                 )
 
-    def _find(self, frame: Frame, obligation: str, message: str) -> None:
+    def _find(self, frame: Frame, obligation: str | tuple[str, ...], message: str) -> None:
         self.find(
             obligation,
             message,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import active_turn, chats_in, dicts, entries_in, member, server_status, servers_in, text
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Snapshot, Tracker
-from conformance.protocol import compare, needs_input
+from conformance.oracle.unknown import has_unknown_kind
+from conformance.protocol import STATUS, compare, needs_input
 
 from .turns import ENDS
 
@@ -17,11 +20,8 @@ def still_listed(tracker: Tracker, snapshot: Snapshot, entry: dict[str, Any]) ->
 
     A removal may come a moment after what caused it, and so after the snapshot (ambiguity AMB-17).
     """
-    return all(
-        any(e.get("id") == entry.get("id") for e in entries_in(view.state))
-        for connection, view in tracker.views(snapshot.channel)
-        if view.live and connection.fed
-    )
+    views = [view for connection, view in tracker.views(snapshot.channel) if view.live and connection.fed]
+    return bool(views) and all(any(e.get("id") == entry.get("id") for e in entries_in(view.state)) for view in views)
 
 
 class StatusBit(Rule):
@@ -36,11 +36,15 @@ class StatusBit(Rule):
         "AHP-TOOLAUTH-025",
         "AHP-TOOLAUTH-070",
     )
+    hears = frozenset({"session/inputNeededSet"})
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         # Per session: the kinds of the entries that it ever listed.
-        self._listed: dict[str, set[str]] = {}
+        self._listed: Bounded[str, set[str]] = Bounded()
+
+    def gone(self, channel: str) -> None:
+        self._listed.pop(channel, None)
 
     def envelope(self, envelope: Envelope) -> None:
         if envelope.accepted and envelope.type == "session/inputNeededSet":
@@ -122,14 +126,33 @@ class Leftovers(Rule):
 
     name = "input-leftovers"
     obligations = ("AHP-INPUT-010", "AHP-TOOLAUTH-028")
+    hears = frozenset(
+        {
+            *ENDS,
+            "chat/truncated",
+            "chat/turnStarted",
+            "chat/turnResume",
+            "chat/inputRequested",
+            "session/chatRemoved",
+            "session/chatUpdated",
+            "session/inputNeededSet",
+        }
+    )
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         # (chat, turn) -> the serverSeq of its end; a chat that was removed has the turn None.
-        self._ended: dict[tuple[str, str | None], int] = {}
+        self._ended: Bounded[tuple[str, str | None], int] = Bounded()
         # (chat, turn) -> the kinds of its entries that were ever listed.
-        self._listed: dict[tuple[str, str | None], set[str]] = {}
-        self._last: dict[str, Snapshot] = {}
+        self._listed: Bounded[tuple[str, str | None], set[str]] = Bounded()
+        # Per chat: when the catalogue of its session was last told that it is at rest.
+        self._rested: Bounded[str, int] = Bounded()
+        self._last: Bounded[str, Snapshot] = Bounded(64)
+        self._shown = False
+
+    def gone(self, channel: str) -> None:
+        # What was listed at the end of a session is listed no more.
+        self._last.pop(channel, None)
 
     def envelope(self, envelope: Envelope) -> None:
         if not envelope.accepted or not isinstance(envelope.before, dict) or not isinstance(envelope.seq, int):
@@ -138,6 +161,10 @@ class Leftovers(Rule):
             chat = text(envelope.get("chat"))
             if envelope.type == "session/inputNeededSet":
                 self._lists(envelope.get("request"))
+            elif envelope.type == "session/chatUpdated" and chat is not None:
+                status = member(envelope.get("changes"), "status")
+                if isinstance(status, int) and not status & STATUS.IN_PROGRESS:
+                    self._rested[chat] = envelope.seq
             elif envelope.type == "session/chatRemoved" and chat is not None:
                 self._ended[(chat, None)] = envelope.seq
         elif envelope.kind == "chat":
@@ -163,11 +190,12 @@ class Leftovers(Rule):
     def snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.kind == "session":
             self._last[snapshot.channel] = snapshot
+            self._shown = True
             for entry in entries_in(snapshot.state):
                 self._lists(entry)
 
     def end(self) -> None:
-        if not self.tracker.settled or not self._last:
+        if not self.tracker.settled or not self._shown:
             return
         for key in self._ended:
             kinds = self._listed.get(key, set())
@@ -179,7 +207,13 @@ class Leftovers(Rule):
 
     def _judge(self, snapshot: Snapshot, entry: dict[str, Any]) -> None:
         chat, turn = text(entry.get("chat")), _turn_of(entry)
-        ends = [self._ended[(chat, t)] for t in {turn, None} if chat is not None and (chat, t) in self._ended]
+        # A session may be late with all that it repeats of a chat (AMB-17), as its catalogue shows.
+        told = {turn: self._rested.get(chat or "", -1), None: sys.maxsize}
+        ends = [
+            self._ended[(chat, t)]
+            for t in {turn, None}
+            if chat is not None and self._ended.get((chat, t), sys.maxsize) < told[t]
+        ]
         if not ends or snapshot.from_seq is None or snapshot.from_seq < min(ends):
             return
         if still_listed(self.tracker, snapshot, entry):
@@ -194,7 +228,9 @@ class Leftovers(Rule):
 
 
 def _turn_of(entry: Any) -> str | None:
-    """The turn that an entry is about; questions name none and stand for themselves."""
+    """The turn that an entry is about; questions name none and stand for themselves, unknown kinds may outlive any."""
+    if has_unknown_kind(entry):
+        return None
     if member(entry, "kind") == "chatInput":
         return _question(member(entry, "request"))
     return text(member(entry, "turnId"))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, member
 from conformance.oracle.rule import Rule
 from conformance.wire.frames import Frame, encode
-from conformance.wire.tokens import FORM, MARK
+from conformance.wire.tokens import FORM, MARK, SHOWN, SHOWN_MARK
 
 # A shorter token may stand in any text by chance.
 _SHORTEST = 8
+# Each of them is looked for in every frame.
+_MOST_TOKENS = 64
 
 
 class Secrets(Rule):
@@ -21,8 +24,8 @@ class Secrets(Rule):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._pushed: set[str] = set()
-        self._aloud: set[str] = set()
+        self._pushed: Bounded[str, None] = Bounded(_MOST_TOKENS)
+        self._aloud: Bounded[str, None] = Bounded()
 
     def frame(self, frame: Frame) -> None:
         if frame.kind == "close":
@@ -36,17 +39,21 @@ class Secrets(Rule):
         if member(frame.msg, "method") == "authenticate":
             token = member(member(frame.msg, "params"), "token")
             if isinstance(token, str) and len(token) >= _SHORTEST:
-                self._pushed.add(token)
+                self._pushed[token] = None
         else:
             # What the suite itself says aloud, as in a prompt, may be repeated.
             text = _text_of(frame)
-            self._pushed -= {token for token in self._pushed if _stands_in(token, text)}
-            self._aloud |= _tokens_in(text)
+            for token in [token for token in self._pushed if _stands_in(token, text)]:
+                del self._pushed[token]
+            for token in _tokens_in(text):
+                self._aloud[token] = None
 
     def _in(self, frame: Frame) -> None:
-        text = _text_of(frame)
+        text = frame.text
+        if text is None or "\\u" in text:
+            text = _text_of(frame)
         # A token of the suite's own form gives itself away, also one that was pushed in another recording.
-        tokens = self._pushed | (_tokens_in(text) - self._aloud)
+        tokens = self._pushed.keys() | (_tokens_in(text) - self._aloud.keys())
         if not tokens:
             return
         self.watch("AHP-AUTH-013")
@@ -56,6 +63,7 @@ class Secrets(Rule):
             self.watch("AHP-MCP-023")
         for token in sorted(tokens):
             if _stands_in(token, text):
+                text = _text_of(frame)
                 self.find(
                     ("AHP-AUTH-013", *sorted(_places(frame.msg, token))),
                     "a token that a client pushed came back",
@@ -70,7 +78,9 @@ def _text_of(frame: Frame) -> str:
 
 
 def _tokens_in(text: str) -> set[str]:
-    return {match[0] for match in FORM.finditer(text)} if MARK in text else set()
+    made_up = {match[0] for match in FORM.finditer(text)} if MARK in text else set()
+    # A transcript shows the name of a token in its place.
+    return made_up | {match[0] for match in SHOWN.finditer(text)} if SHOWN_MARK in text else made_up
 
 
 def _stands_in(token: str, text: str) -> bool:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
+from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import dicts, member, text, whole
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Dispatch, Envelope, Reply, Snapshot
+from conformance.oracle.tracker import Dispatch, Envelope, Reply, Request, Snapshot
+from conformance.protocol import ACTIONS
 from conformance.wire.frames import Frame
+
+_RECENT = 256
+"""How far back an envelope that comes once more is known by what it said."""
+
+DISPATCHABLE = frozenset(name for name, action in ACTIONS.items() if action.client_dispatch is not None)
+"""What a client may dispatch, in one version or another."""
 
 
 class Numbering(Rule):
@@ -20,21 +29,33 @@ class Numbering(Rule):
         "AHP-SEQ-016",
         "AHP-SUB-005",
         "AHP-SUB-013",
+        "AHP-INIT-021",
         "AHP-INIT-034",
+        "AHP-RECON-004",
+        "AHP-RECON-009",
+        "AHP-RECON-018",
     )
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._last: dict[str, int] = {}
-        self._channel: dict[tuple[str, str], int] = {}
-        self._seen: dict[tuple[str, str, int], Any] = {}
-        self._from: dict[tuple[str, str], int] = {}
-        self._replay: dict[str, int] = {}
+        self._last: Bounded[str, int] = Bounded()
+        self._channel: Bounded[tuple[str, str], int] = Bounded()
+        # The last envelopes of a place: number, action, and whether in a replay.
+        self._seen: Bounded[tuple[str, str], deque[tuple[int, Any, bool]]] = Bounded()
+        # The position of the last snapshot, and whether a reconnect brought it.
+        self._from: Bounded[tuple[str, str], tuple[int, bool]] = Bounded()
+        self._replay: Bounded[str, int] = Bounded()
+        # The highest number that anybody knew when a handshake began; serverSeq of its result, with its frame.
+        self._known: dict[str, int] = {}
+        self._started: Bounded[str, tuple[int, int]] = Bounded()
+        self._sent: Bounded[tuple[str, int], int] = Bounded()
 
     def frame(self, frame: Frame) -> None:
         """An action notification without an action is no envelope to anybody else."""
+        if frame.dir != "in" or member(frame.msg, "method") != "action":
+            return
         params = member(frame.msg, "params")
-        if frame.dir != "in" or member(frame.msg, "method") != "action" or not isinstance(params, dict):
+        if not isinstance(params, dict):
             return
         if params.get("rejectionReason") is not None:
             # What is refused may be as malformed as it was sent.
@@ -69,37 +90,79 @@ class Numbering(Rule):
             return
         place = (envelope.conn, envelope.channel)
         self.watch("AHP-SUB-013", "AHP-SEQ-001")
-        if (*place, seq) in self._seen:
-            same = self._seen[(*place, seq)] == envelope.action
+        if envelope.replayed:
+            self.watch("AHP-RECON-004")
+        if envelope.origin is not None:
+            self._after_handshake(envelope, seq)
+        known = self._known_under(place, seq)
+        if known is not None:
+            same = known[1] == envelope.action
             self.find(
-                "AHP-SUB-013" if same else "AHP-SEQ-001",
+                ("AHP-SUB-013", *self._in_replay(envelope, known[2])) if same else "AHP-SEQ-001",
                 "an envelope came twice on one connection" if same else "two envelopes of a channel share a number",
                 expected=f"serverSeq {seq} once",
                 seen=envelope.message,
                 frame=envelope.frame.n,
             )
             return
-        self._seen[(*place, seq)] = envelope.action
+        recent = self._seen.get(place)
+        if recent is None:
+            recent = self._seen[place] = deque(maxlen=_RECENT)
+        recent.append((seq, envelope.action, envelope.replayed))
         started = self._from.get(place)
         if started is not None:
-            self.watch("AHP-SUB-005")
-            if seq <= started:
+            obligations = ("AHP-SUB-005", "AHP-RECON-018") if started[1] else ("AHP-SUB-005",)
+            self.watch(*obligations)
+            if seq <= started[0]:
                 self.find(
-                    "AHP-SUB-005",
+                    obligations,
                     "an envelope from before the snapshot came after it",
-                    expected=f"a serverSeq above the fromSeq {started}",
+                    expected=f"a serverSeq above the fromSeq {started[0]}",
                     seen=envelope.message,
                     frame=envelope.frame.n,
                 )
                 return
         self._grows(envelope, seq)
 
+    def _known_under(self, place: tuple[str, str], seq: int) -> tuple[int, Any, bool] | None:
+        """What came under a number before. Numbers grow, so there is nothing to look for above the last one."""
+        if seq > self._channel.get(place, -1):
+            return None
+        return next((entry for entry in self._seen.get(place, ()) if entry[0] == seq), None)
+
+    def _in_replay(self, envelope: Envelope, known_by_replay: bool) -> tuple[str, ...]:
+        if envelope.replayed:
+            return ("AHP-RECON-004",)
+        return ("AHP-RECON-009",) if known_by_replay else ()
+
+    def _after_handshake(self, envelope: Envelope, seq: int) -> None:
+        """What a client dispatched after its handshake is numbered above the number that the handshake told."""
+        who, started = origin_of(envelope), self._started.get(envelope.conn)
+        if who is None or started is None or self.tracker.connection(envelope.conn).client_id != who[0]:
+            return
+        if self._sent.get(who, -1) > started[1]:
+            self.watch("AHP-INIT-021")
+            if seq <= started[0]:
+                self.find(
+                    "AHP-INIT-021",
+                    "serverSeq of the handshake is above that of a later action",
+                    expected=f"a number above {started[0]}",
+                    seen=envelope.message,
+                    frame=envelope.frame.n,
+                    once=envelope.conn,
+                )
+
+    def dispatch(self, dispatch: Dispatch) -> None:
+        if dispatch.client_id is not None and isinstance(dispatch.client_seq, int):
+            self._sent[(dispatch.client_id, dispatch.client_seq)] = dispatch.frame.n
+
     def _grows(self, envelope: Envelope, seq: int) -> None:
         place = (envelope.conn, envelope.channel)
+        more = ("AHP-RECON-004",) if envelope.replayed else ()
         last = self._channel.get(place)
         if last is not None and seq <= last:
             self.find(
-                ("AHP-SEQ-001", "AHP-SEQ-016"),
+                ("AHP-SEQ-001", "AHP-SEQ-016", *more),
                 "serverSeq does not grow on its channel",
                 expected=f"a number above {last}",
                 seen=envelope.message,
@@ -109,7 +172,7 @@ class Numbering(Rule):
             self.watch("AHP-SEQ-016")
             if seq <= self._last[envelope.conn]:
                 self.find(
-                    "AHP-SEQ-016",
+                    ("AHP-SEQ-016", *more),
                     "serverSeq does not grow on its connection",
                     expected=f"a number above {self._last[envelope.conn]}",
                     seen=envelope.message,
@@ -120,18 +183,45 @@ class Numbering(Rule):
 
     def _forget(self, conn: str) -> None:
         self._last.pop(conn, None)
-        self._channel = {place: seq for place, seq in self._channel.items() if place[0] != conn}
-        self._from = {place: seq for place, seq in self._from.items() if place[0] != conn}
-        self._seen = {key: action for key, action in self._seen.items() if key[0] != conn}
+        books: tuple[dict[Any, Any], ...] = (self._channel, self._from, self._seen)
+        for book in books:
+            for key in [key for key in book if key[0] == conn]:
+                del book[key]
 
     def snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.from_seq is not None:
-            self._from[(snapshot.conn, snapshot.channel)] = snapshot.from_seq
+            returned = member(member(snapshot.frame.msg, "result"), "type") == "snapshot"
+            self._from[(snapshot.conn, snapshot.channel)] = (snapshot.from_seq, returned)
+
+    def gone(self, channel: str) -> None:
+        books: tuple[dict[Any, Any], ...] = (self._channel, self._from, self._seen)
+        for book in books:
+            for key in [key for key in book if key[1] == channel]:
+                del book[key]
+
+    def request(self, request: Request) -> None:
+        if request.method == "initialize":
+            others = [c.name for c in self.tracker.connections.values() if c.fed and c.name != request.conn]
+            self._known[request.conn] = max((self._last.get(name, -1) for name in others), default=-1)
 
     def reply(self, reply: Reply) -> None:
-        if reply.request is None or reply.request.method != "initialize" or not isinstance(reply.result, dict):
+        if reply.request is None or reply.request.method != "initialize":
+            return
+        known = self._known.pop(reply.conn, -1)
+        if not isinstance(reply.result, dict):
             return
         number = whole(reply.result.get("serverSeq"))
+        if number is not None:
+            self._started[reply.conn] = (number, reply.frame.n)
+            self.watch(*(["AHP-INIT-021"] if known > -1 else []))
+            if number < known:
+                self.find(
+                    "AHP-INIT-021",
+                    "serverSeq of the handshake is below one that was told before",
+                    expected=f"at least {known}",
+                    seen=number,
+                    frame=reply.frame.n,
+                )
         for value in dicts(reply.result.get("snapshots")):
             position = whole(value.get("fromSeq"))
             if position is not None and number is not None:
@@ -150,14 +240,15 @@ class OneNumbering(Rule):
     """An accepted client action has the same number for everybody."""
 
     name = "one-numbering"
+    hears = DISPATCHABLE
     obligations = ("AHP-SEQ-002",)
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._dispatched: dict[tuple[str, int], int] = {}
+        self._dispatched: Bounded[tuple[str, int], int] = Bounded()
         # The number of each dispatch with the connection that first told it, and the dispatch of each number.
-        self._numbers: dict[tuple[str, int], tuple[int, str]] = {}
-        self._owners: dict[int, tuple[str, int]] = {}
+        self._numbers: Bounded[tuple[str, int], tuple[int, str]] = Bounded()
+        self._owners: Bounded[int, tuple[str, int]] = Bounded()
 
     def dispatch(self, dispatch: Dispatch) -> None:
         if dispatch.client_id is not None and isinstance(dispatch.client_seq, int):

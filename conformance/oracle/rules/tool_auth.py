@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.oracle.comparing import without_nulls
+from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import (
     active_turn,
     call_in,
@@ -18,12 +19,22 @@ from conformance.oracle.reading import (
     text,
 )
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import ChannelView, ConnectionView, Envelope, Request, Snapshot
+from conformance.oracle.tracker import ChannelView, ConnectionView, Envelope, Reply, Request, Snapshot
 from conformance.protocol import FINAL_STATUSES, needs_input
 
 from .entries import Subject, subject_of
 from .input_needed import still_listed
+from .mcp import lacks_of
+from .pushes import Pushes
 
+# What a host says of a call; a call that was given up is heard of no more.
+_ACTS = (
+    "chat/toolCallAuthRequired",
+    "chat/toolCallAuthResolved",
+    "chat/toolCallComplete",
+    "chat/toolCallContentChanged",
+    "chat/toolCallReady",
+)
 _STOPS = ("session/mcpServerStopRequested", "session/customizationToggled", "session/customizationRemoved")
 
 
@@ -32,7 +43,8 @@ class Block:
     """What is known of one blocked call, by serverSeq: challenges, resolutions, listings and removals of its entry.
 
     ``set`` are the listings that an action told and no snapshot. ``shown`` is the position of a snapshot that
-    showed the call blocked, ``over`` the position at which its turn had ended, and -1 means never.
+    showed the call blocked, ``over`` the position at which its turn had ended, ``cancelled`` that at which a client
+    gave the call up; -1 means never. ``tempted`` says that a token for its resource came after it was given up.
     """
 
     challenged: dict[int, Envelope] = field(default_factory=dict)
@@ -42,6 +54,8 @@ class Block:
     removed: dict[int, int] = field(default_factory=dict)
     shown: int = -1
     over: int = -1
+    cancelled: int = -1
+    tempted: bool = False
 
 
 class ToolAuthentication(Rule):
@@ -49,30 +63,76 @@ class ToolAuthentication(Rule):
 
     name = "tool-authentication"
     obligations = (
+        "AHP-TOOLAUTH-017",
         "AHP-TOOLAUTH-022",
         "AHP-TOOLAUTH-026",
+        "AHP-TOOLAUTH-027",
         "AHP-TOOLAUTH-031",
+        "AHP-TOOLAUTH-036",
+        "AHP-TOOLAUTH-042",
+        "AHP-TOOLAUTH-043",
         "AHP-TOOLAUTH-052",
+        "AHP-TOOLAUTH-059",
         "AHP-TOOLAUTH-064",
         "AHP-TOOLAUTH-069",
+        "AHP-TOOLAUTH-071",
+        "AHP-TOOLAUTH-072",
+    )
+    hears = frozenset(
+        {
+            *_STOPS,
+            *_ACTS,
+            "chat/turnComplete",
+            "chat/turnCancelled",
+            "chat/error",
+            "chat/truncated",
+            "session/chatAdded",
+            "session/chatRemoved",
+            "session/chatUpdated",
+            "session/inputNeededSet",
+            "session/inputNeededRemoved",
+        }
     )
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._blocks: dict[Subject, Block] = {}
-        self._pushed: set[str] = set()
+        self._blocks: Bounded[Subject, Block] = Bounded()
+        # Resources that a token was pushed for, with the frame of the last push.
+        self._pushed: Bounded[str, int] = Bounded()
+        self._pushes = Pushes()
         # Ids of the MCP servers that somebody stopped or switched off: that ends the wait of their calls too.
-        self._stopped: set[str] = set()
-        self._ids: dict[tuple[str, str], Subject] = {}
+        self._stopped: Bounded[str, None] = Bounded()
+        self._ids: Bounded[tuple[str, str], Subject] = Bounded()
+        # Turns that a client cancelled while a call of them was blocked.
+        self._dropped: Bounded[tuple[str, str], int] = Bounded()
         # Per chat: the serverSeq at which the catalogue of its session last stopped showing it in need of input.
-        self._calmed: dict[str, int] = {}
-        self._last: dict[str, Snapshot] = {}
+        self._calmed: Bounded[str, int] = Bounded()
+        self._last: Bounded[str, Snapshot] = Bounded(64)
+
+    def gone(self, channel: str) -> None:
+        # What was listed at the end of a session is listed no more.
+        self._last.pop(channel, None)
 
     def request(self, request: Request) -> None:
+        self._pushes.request(request)
         resource, token = text(request.params.get("resource")), request.params.get("token")
         # An empty token takes one back.
         if request.method == "authenticate" and resource is not None and token != "":
-            self._pushed.add(resource)
+            self._pushed[resource] = request.frame.n
+
+    def reply(self, reply: Reply) -> None:
+        self._pushes.reply(reply)
+        if reply.request is None or reply.request.method != "authenticate" or reply.failed:
+            return
+        resource, token = text(reply.request.params.get("resource")), reply.request.params.get("token")
+        for block in self._blocks.values():
+            given_up = block.cancelled >= 0 or block.over >= 0
+            if (
+                given_up
+                and token != ""
+                and any(_resource_of(c.get("auth")) == resource for c in block.challenged.values())
+            ):
+                block.tempted = True
 
     def envelope(self, envelope: Envelope) -> None:
         # What comes a second time, as in a replay, was counted when it came first.
@@ -89,32 +149,95 @@ class ToolAuthentication(Rule):
         turn = active_turn(envelope.before)
         if turn is not None and active_turn(envelope.after) is None:
             self._turn_end(envelope, seq, turn)
-        if envelope.type not in ("chat/toolCallAuthRequired", "chat/toolCallAuthResolved"):
+        if envelope.type not in _ACTS:
             return
+        if envelope.origin is None:
+            self._after_the_end(envelope, seq)
         call = call_in(turn, envelope.get("toolCallId"))
         if member(turn, "id") != envelope.get("turnId") or call is None:
             return
-        block = self._block(envelope.channel, turn, call)
         before = call.get("status")
+        if envelope.type == "chat/toolCallComplete":
+            if before == "running" and self._block(envelope.channel, turn, call).resolved:
+                self.watch("AHP-TOOLAUTH-071")
+            if before == "auth-required" and envelope.origin is not None:
+                self._given_up(envelope, seq, turn, call)
+            return
+        if envelope.type not in ("chat/toolCallAuthRequired", "chat/toolCallAuthResolved"):
+            return
+        block = self._block(envelope.channel, turn, call)
         after = member(call_in(active_turn(envelope.after), envelope.get("toolCallId")), "status")
         if before != "auth-required" and after == "auth-required":
             block.challenged[seq] = envelope
+            self._challenge(envelope)
         elif before == "auth-required" and after != "auth-required":
             block.resolved.append(seq)
-            self._resolved(envelope, call)
+            self._resolved(envelope, call, block)
+
+    def _challenge(self, envelope: Envelope) -> None:
+        self.watch("AHP-TOOLAUTH-017", "AHP-TOOLAUTH-059")
+        for obligation, message, expected in lacks_of(envelope.get("auth"), "AHP-TOOLAUTH-059", "AHP-TOOLAUTH-017"):
+            self.find(
+                obligation,
+                message,
+                expected=expected,
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, envelope.seq),
+            )
+
+    def _given_up(self, envelope: Envelope, seq: int, turn: Any, call: Any) -> None:
+        after = call_in(active_turn(envelope.after), envelope.get("toolCallId"))
+        if member(after, "status") == "completed":
+            self._block(envelope.channel, turn, call).cancelled = seq
+
+    def _after_the_end(self, envelope: Envelope, seq: int) -> None:
+        """What the host says of a call that a client has ended, by itself or with its turn.
+
+        Another connection may hear of what was said before, after this one has heard of the end.
+        """
+        turn, call = text(envelope.get("turnId")) or "", text(envelope.get("toolCallId")) or ""
+        block = self._blocks.get((envelope.channel, turn, call))
+        broken = []
+        if block is not None and 0 <= block.cancelled < seq and not self._stopped:
+            broken = ["AHP-TOOLAUTH-042"]
+        if self._dropped.get((envelope.channel, turn), seq) < seq and block is not None and block.challenged:
+            broken.append("AHP-TOOLAUTH-043")
+        if broken:
+            self.find(
+                tuple(broken),
+                "a call that a client has ended goes on",
+                expected="nothing more about it",
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, envelope.seq),
+            )
 
     def _block(self, chat: str, turn: Any, call: Any) -> Block:
         about = {"chat": chat, "turnId": member(turn, "id"), "toolCall": call}
         return self._blocks.setdefault(subject_of(about), Block())
 
-    def _resolved(self, envelope: Envelope, call: dict[str, Any]) -> None:
+    def _resolved(self, envelope: Envelope, call: dict[str, Any], block: Block) -> None:
         if _server_of(call) in self._stopped:
             return
         self.watch("AHP-TOOLAUTH-031")
-        resource = text(member(member(call.get("auth"), "resource"), "resource"))
+        resource = _resource_of(call.get("auth"))
+        since = max((challenge.frame.n for challenge in block.challenged.values()), default=envelope.frame.n)
+        others = [pushed for pushed, frame in self._pushed.items() if pushed != resource and frame > since]
+        self.watch(*(["AHP-TOOLAUTH-036"] if others else []))
+        self.watch(*(["AHP-TOOLAUTH-072"] if self._pushes.refused(resource) else []))
+        if self._pushes.only_refused(resource):
+            self.find(
+                "AHP-TOOLAUTH-072",
+                "a call is resumed although every token for its resource was refused",
+                expected="nothing, or the challenge again",
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, envelope.seq),
+            )
         if resource not in self._pushed:
             self.find(
-                "AHP-TOOLAUTH-031",
+                ("AHP-TOOLAUTH-031", "AHP-TOOLAUTH-036") if others else "AHP-TOOLAUTH-031",
                 "a call was resumed before anybody pushed a token for its resource",
                 expected=f"authenticate for {resource} first",
                 seen=envelope.message,
@@ -128,6 +251,10 @@ class ToolAuthentication(Rule):
         for call in calls:
             if contributor_of(call) == "mcp":
                 self._block(envelope.channel, turn, call).over = seq
+                if call.get("status") == "running" and envelope.type == "chat/turnComplete":
+                    self._abandoned(envelope, turn, call)
+        if blocked and envelope.type == "chat/turnCancelled":
+            self._dropped[(envelope.channel, text(turn.get("id")) or "")] = seq
         if not blocked or envelope.origin is not None or envelope.type not in ("chat/turnComplete", "chat/error"):
             return
         if any(_server_of(call) in self._stopped for call in blocked):
@@ -144,6 +271,17 @@ class ToolAuthentication(Rule):
             once=(envelope.channel, envelope.seq),
         )
 
+    def _abandoned(self, envelope: Envelope, turn: Any, call: dict[str, Any]) -> None:
+        if self._block(envelope.channel, turn, call).resolved and envelope.origin is None:
+            self.find(
+                "AHP-TOOLAUTH-071",
+                "a call that was resumed is not carried to its end",
+                expected="chat/toolCallComplete before the end of the turn",
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, envelope.seq),
+            )
+
     def _runs(self, call: dict[str, Any]) -> bool:
         return call.get("status") not in (*FINAL_STATUSES, "auth-required")
 
@@ -154,15 +292,15 @@ class ToolAuthentication(Rule):
         for chat in _waiting_chats(envelope.before) - _waiting_chats(envelope.after):
             self._calmed[chat] = seq
         if envelope.type in _STOPS:
-            self._stopped.add(identity)
+            self._stopped[identity] = None
         elif envelope.type == "session/inputNeededSet":
             block = self._listed(envelope.channel, envelope.get("request"), seq)
             if block is not None:
                 block.set.append(seq)
         elif envelope.type == "session/inputNeededRemoved":
-            subject = self._ids.get((envelope.channel, identity))
-            if subject is not None:
-                self._blocks[subject].removed.setdefault(seq, envelope.frame.n)
+            block = self._blocks.get(self._ids.get((envelope.channel, identity), ()))
+            if block is not None:
+                block.removed.setdefault(seq, envelope.frame.n)
 
     def _listed(self, session: str, entry: Any, seq: int) -> Block | None:
         if member(entry, "kind") != "toolAuthentication":
@@ -193,6 +331,8 @@ class ToolAuthentication(Rule):
         for subject, block in self._blocks.items():
             if block.challenged:
                 self.watch("AHP-TOOLAUTH-052")
+            if block.tempted:
+                self.watch("AHP-TOOLAUTH-042" if block.cancelled >= 0 else "AHP-TOOLAUTH-043")
             self._has_entry(subject, block)
             self._has_call(subject, block)
             self._order(block)
@@ -271,19 +411,24 @@ class ToolAuthentication(Rule):
                 )
 
     def _left_over(self, subject: Subject, block: Block) -> None:
-        """No entry is about a call that was resumed and not challenged again."""
-        last = max(block.resolved, default=-1)
+        """No entry is about a call that was resumed, or given up, and not challenged again.
+
+        A session may be late with all that it repeats (AMB-17); that it is not is known by its catalogue, which has
+        the chat no longer waiting.
+        """
+        last = max((*block.resolved, block.cancelled))
         if not block.listed or last <= max(block.challenged, default=-1):
             return
-        self.watch("AHP-TOOLAUTH-026")
-        for snapshot in self._last.values():
+        broken = "AHP-TOOLAUTH-027" if last == block.cancelled else "AHP-TOOLAUTH-026"
+        self.watch(broken)
+        for snapshot in self._last.values() if self._calmed.get(subject[0], -1) > last else ():
             for entry in entries_in(snapshot.state):
                 about_it = entry.get("kind") == "toolAuthentication" and subject_of(entry) == subject
                 late = snapshot.from_seq is not None and snapshot.from_seq >= last
                 if about_it and late and still_listed(self.tracker, snapshot, entry):
                     self.find(
-                        "AHP-TOOLAUTH-026",
-                        "the entry of a resumed call is still listed",
+                        broken,
+                        "the entry of a call that was resumed or given up is still listed",
                         expected="session/inputNeededRemoved",
                         seen=entry,
                         frame=snapshot.frame.n,
@@ -312,6 +457,11 @@ def _waiting_chats(session: Any) -> set[str]:
         for chat in chats
         if isinstance(chat.get("status"), int) and needs_input(chat["status"])
     }
+
+
+def _resource_of(auth: Any) -> str | None:
+    """The resource that a challenge asks a token for."""
+    return text(member(member(auth, "resource"), "resource"))
 
 
 def _server_of(call: dict[str, Any]) -> str | None:

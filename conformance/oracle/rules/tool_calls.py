@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import (
     active_turn,
     call_in,
@@ -16,6 +17,7 @@ from conformance.oracle.reading import (
 )
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope
+from conformance.oracle.unknown import has_unknown_status
 from conformance.protocol import event_of, next_status
 
 # Statuses in which only a client, or the end of the turn, may cancel a call.
@@ -26,6 +28,19 @@ class ToolCallTransitions(Rule):
     """What the host says of a call moves it along the table of transitions."""
 
     name = "tool-call-transitions"
+    hears = frozenset(
+        {
+            "chat/toolCallStart",
+            "chat/toolCallDelta",
+            "chat/toolCallReady",
+            "chat/toolCallConfirmed",
+            "chat/toolCallComplete",
+            "chat/toolCallResultConfirmed",
+            "chat/toolCallContentChanged",
+            "chat/toolCallAuthRequired",
+            "chat/toolCallAuthResolved",
+        }
+    )
     obligations = (
         "AHP-TOOLAUTH-015",
         "AHP-TOOLAUTH-044",
@@ -36,14 +51,21 @@ class ToolCallTransitions(Rule):
         "AHP-TOOL-015",
         "AHP-TOOL-026",
         "AHP-CONF-001",
+        "AHP-CONF-002",
         "AHP-MCP-026",
         "AHP-TOOL-012",
     )
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        # Chat, turn and id of every call that was once challenged.
-        self._challenged: set[tuple[str, str, str]] = set()
+        # Chat, turn and id of calls that were once challenged, and of calls that a client decided about.
+        self._challenged: Bounded[_Key, None] = Bounded()
+        self._decided: Bounded[_Key, None] = Bounded()
+
+    def gone(self, channel: str) -> None:
+        for kept in (self._challenged, self._decided):
+            for key in [key for key in kept if key[0] == channel]:
+                del kept[key]
 
     def envelope(self, envelope: Envelope) -> None:
         if envelope.kind != "chat" or not envelope.type.startswith("chat/toolCall"):
@@ -63,10 +85,13 @@ class ToolCallTransitions(Rule):
     def _refused(self, envelope: Envelope, call: Any) -> None:
         """A rejection is what is due to a client whose action does not fit the status."""
         event, status = _event_of(envelope.action), text(member(call, "status"))
-        if event is None or status is None or next_status(status, event, contributor_of(call)) is not None:
+        if event is None or status is None or has_unknown_status(call):
+            return
+        if next_status(status, event, contributor_of(call)) is not None:
             return
         if event in ("approved", "denied"):
             self.watch("AHP-CONF-001", *(["AHP-TOOLAUTH-044"] if status == "auth-required" else []))
+            self.watch(*(["AHP-CONF-002"] if _key(envelope) in self._decided else []))
         elif event.startswith("succeeded") and status == "auth-required":
             self.watch("AHP-TOOLAUTH-078")
 
@@ -84,7 +109,7 @@ class ToolCallTransitions(Rule):
                 self._find(envelope, "AHP-TOOL-026", "an action for a call that is not there", "a known call")
             return
         status, kind = text(call.get("status")), contributor_of(call)
-        if status is None:
+        if status is None or has_unknown_status(call):
             return
         self._watch(envelope, event, status)
         if event in ("denied", "result denied") and envelope.origin is None and next_status(status, event, kind):
@@ -98,14 +123,21 @@ class ToolCallTransitions(Rule):
             self._illegal(envelope, event, status)
         elif event in ("ready, confirmed", "approved") and status != "running":
             self._contributor(envelope)
+        self._decides(envelope, event, status)
+
+    def _decides(self, envelope: Envelope, event: str, status: str) -> None:
+        if event == "ready":
+            self._decided.pop(_key(envelope), None)
+        elif event in ("approved", "denied") and envelope.origin is not None and status == "pending-confirmation":
+            self._decided[_key(envelope)] = None
 
     def _watch(self, envelope: Envelope, event: str, status: str) -> None:
-        key = (envelope.channel, repr(envelope.get("turnId")), repr(envelope.get("toolCallId")))
+        key = _key(envelope)
         if status in _WITH_THE_USER:
             self.watch("AHP-TOOL-015")
         if event == "challenged":
             self.watch("AHP-TOOLAUTH-015")
-            self._challenged.add(key)
+            self._challenged[key] = None
         if event.startswith("succeeded") and key in self._challenged:
             self.watch("AHP-TOOLAUTH-053")
         if envelope.origin is None:
@@ -117,7 +149,11 @@ class ToolCallTransitions(Rule):
         what = f"{envelope.type} ({event}) for a call that is {status}"
         if envelope.origin is not None:
             if event in ("approved", "denied"):
-                broken = ("AHP-CONF-001", "AHP-TOOLAUTH-044") if status == "auth-required" else ("AHP-CONF-001",)
+                more = {
+                    "AHP-TOOLAUTH-044": status == "auth-required",
+                    "AHP-CONF-002": _key(envelope) in self._decided,
+                }
+                broken = ("AHP-CONF-001", *(obligation for obligation, holds in more.items() if holds))
                 self._find(envelope, broken, f"accepted from a client: {what}", "a rejection")
             elif event.startswith("succeeded") and status == "auth-required":
                 self._find(envelope, "AHP-TOOLAUTH-078", f"accepted from a client: {what}", "a rejection")
@@ -164,6 +200,14 @@ class ToolCallTransitions(Rule):
             frame=envelope.frame.n,
             once=(envelope.channel, repr(envelope.seq)),
         )
+
+
+_Key = tuple[str, str, str]
+
+
+def _key(envelope: Envelope) -> _Key:
+    """A call by its chat, turn and id."""
+    return envelope.channel, repr(envelope.get("turnId")), repr(envelope.get("toolCallId"))
 
 
 def _event_of(action: Any) -> str | None:
