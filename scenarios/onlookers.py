@@ -7,7 +7,7 @@ from typing import Any
 from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Unreached
-from conformance.protocol import ROOT_URI
+from conformance.protocol import ROOT_URI, violations
 from scenarios.blocked_calls import fresh_call
 from scenarios.entries import for_call
 from scenarios.expect import activity, expect, expect_equal, expect_no_origin
@@ -89,8 +89,9 @@ def server_listed(world: World) -> None:
     wanted = (call.get("contributor") or {}).get("customizationId")
     server = next((c for c in customizations_in(world.noted["looked"]) if c.get("id") == wanted), None)
     kind = ((server or {}).get("state") or {}).get("kind")
+    wrong = violations(world.version, "McpServerState", {"kind": kind})
     expect(
-        kind in ("starting", "ready", "authRequired", "error", "stopped"),
+        all(violation.path != "$.kind" for violation in wrong),
         "the server of the blocked call is not listed with a state",
         expected="an mcpServer customization with a state",
         seen=server,

@@ -12,6 +12,8 @@ from conformance.protocol.status import is_status
 from scenarios.expect import expect, expect_equal
 from scenarios.world import World
 
+# What a creation that failed is called: the old name up to 0.8.0, then the new one.
+_FAILED = ("creationFailed", "failed")
 FLAGS = {"read": ("session/isReadChanged", "isRead", 32), "archived": ("session/isArchivedChanged", "isArchived", 64)}
 
 
@@ -43,7 +45,7 @@ def is_ready(world: World) -> None:
     if world.a.state(world.session).get("lifecycle") != "ready" and world.chat:
         message_played(world, "A")
     world.a.await_state(
-        world.session, "lifecycle ready", lambda state: state.get("lifecycle") in ("ready", "creationFailed") or None
+        world.session, "lifecycle ready", lambda state: state.get("lifecycle") in ("ready", *_FAILED) or None
     )
     if world.a.state(world.session).get("lifecycle") != "ready":
         raise Unreached("precondition-failed", "the session could not be created")

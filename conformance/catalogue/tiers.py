@@ -24,7 +24,7 @@ class Tier:
 _CORE = frozenset({"wire", "second-client", "disconnect"})
 _TURNS = _CORE | {"turn", "tool", "client-tool"}
 _TOOL_AUTH = _TURNS | {"mcp", "mcp-auth"}
-_FULL = _TOOL_AUTH | {"restart", "fs", "terminal", "clock", "paging", "telemetry", "automation"}
+_FULL = _TOOL_AUTH | {"restart", "fs-root", "terminal", "clock", "paging", "telemetry", "automation"}
 
 # The text recommends that a blocked call is shown on its session and that the entry goes with the block.
 # A client that watches only the session depends on it, so a tool-auth certificate requires it.

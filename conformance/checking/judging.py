@@ -82,9 +82,10 @@ def judge_log(name: str, opener: Opener, *, version: str | None = None) -> LogRe
                 oracle.end(settled=what.settled)
                 continue
             frames[what.conn] += 1
-            token = _pushed(what)
-            if token is not None:
-                tokens[token] = "pushed"
+            if what.dir == "out":
+                token = _pushed(what.msg)
+                if token is not None:
+                    tokens[token] = "pushed"
             oracle.feed(what)
     except LogError as error:
         problem = error
@@ -133,10 +134,9 @@ def _evidence(opener: Opener, findings: Iterable[Finding], tokens: Mapping[str, 
     return found
 
 
-def _pushed(frame: Frame) -> str | None:
-    """The token that a client pushes with this frame: nothing of it may get into a report."""
-    message: JSON = frame.msg
-    if frame.dir != "out" or not isinstance(message, dict) or message.get("method") != "authenticate":
+def _pushed(message: JSON) -> str | None:
+    """The token that a client pushes with this message: nothing of it may get into a report."""
+    if not isinstance(message, dict) or message.get("method") != "authenticate":
         return None
     params = message.get("params")
     token = params.get("token") if isinstance(params, dict) else None

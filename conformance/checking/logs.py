@@ -59,7 +59,7 @@ class LogReader:
         self._stream = stream
         self._held: list[tuple[int, Message]] = []
         self._lives: dict[str, int] = {}
-        self._begun: set[str] = set()
+        self._begun: dict[str, JSON] = {}
         self._began: float | None = None
 
     def __iter__(self) -> Iterator[Frame | End]:
@@ -142,14 +142,19 @@ class LogReader:
         direction = self._direction(message.who)
         method = message.msg.get("method") if isinstance(message.msg, dict) else None
         if direction == "out" and method in ("initialize", "reconnect"):
-            # A client shakes hands once on a connection, so this is another one by the same name.
-            if message.conn in self._begun:
-                self._next_life(message.conn)
-            self._begun.add(message.conn)
+            self._greets(message.conn, message.msg.get("id"))
         kind: Literal["json", "text"] = "json" if message.raw is None else "text"
         t = self._time(message.t)
         self.facts.frames += 1
         return Frame(number, t, self._name(message.conn), direction, message.msg, message.raw, kind)
+
+    def _greets(self, conn: str, identity: JSON) -> None:
+        """A handshake begins. One whose ids start over is that of another connection by the same name."""
+        if conn in self._begun:
+            before = self._begun[conn]
+            if type(identity) is not int or type(before) is not int or identity <= before:
+                self._next_life(conn)
+        self._begun[conn] = identity
 
     def _direction(self, who: Sender | Side) -> Direction:
         if who in ("client", "host"):
@@ -164,7 +169,7 @@ class LogReader:
 
     def _next_life(self, conn: str) -> None:
         self._lives[conn] = self._lives.get(conn, 1) + 1
-        self._begun.discard(conn)
+        self._begun.pop(conn, None)
 
     def _time(self, t: float | None) -> float:
         if t is None:

@@ -21,6 +21,8 @@ PROVOCATIONS = (
     "mcp-auth",
     "restart",
     "fs-root",
+    "terminal",
+    "clock",
 )
 
 

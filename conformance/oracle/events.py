@@ -51,6 +51,9 @@ class Dispatch:
 class Envelope(NamedTuple):
     """An action as the host delivered it, with the fold of its channel before and after it.
 
+    ``by``: clientId and clientSeq of the dispatch that it answers, None when nothing says so. ``version``: the one that
+    the connection negotiated.
+
     A tuple, because there is one for nearly every frame, and a frozen dataclass takes three times as long to make.
 
     Both folds are None when there is none to judge it by: the channel is not followed, or the envelope is one from
@@ -71,6 +74,8 @@ class Envelope(NamedTuple):
     replayed: bool
     before: JSON
     after: JSON
+    by: tuple[str, int] | None
+    version: str | None
 
     @property
     def accepted(self) -> bool:

@@ -412,40 +412,49 @@ class Tracker:
                 self._tell("gone", uri)
 
     def _see(self, view: ConnectionView, number: JSON) -> None:
-        view.seen = max(view.seen, whole(number) or -1)
+        seen = whole(number)
+        if seen is not None and seen > view.seen:
+            view.seen = seen
 
     def _envelope(self, view: ConnectionView, frame: Frame, params: dict[str, JSON], *, replayed: bool) -> None:
         channel, action, seq = text(params.get("channel")), params.get("action"), whole(params.get("serverSeq"))
         if channel is None or not isinstance(action, dict):
             return
+        name = text(action.get("type")) or ""
         self._see(view, seq)
         known = view.channels.get(channel)
         kind = self.kinds.get(channel) or (known.kind if known else None) or kind_of(channel)
         rejection = params.get("rejectionReason")
         before = after = None
         if rejection is None and seq is not None:
-            view.log.setdefault(channel, EnvelopeLog()).add(seq, action)
+            log = view.log.get(channel)
+            if log is None:
+                log = view.log[channel] = EnvelopeLog()
+            log.add(seq, action)
             if known is not None and known.live and seq > known.position:
                 before = known.state
                 after = self._fold(view, known, seq, action)
-                if action.get("type") == "session/chatRemoved":
+                if name == "session/chatRemoved":
                     self._gone(text(action.get("chat")), view)
         elif rejection is not None and known is not None and known.live:
             before = after = known.state
+        origin = params.get("origin")
         envelope = Envelope(
             view.name,
             channel,
             kind,
-            text(action.get("type")) or "",
+            name,
             action,
             seq if seq is not None else params.get("serverSeq"),
-            params.get("origin"),
+            origin,
             rejection,
             params,
             frame,
             replayed,
             before,
             after,
+            _dispatch_of(origin) if origin is not None else None,
+            view.version,
         )
         if channel in self._awaited:
             self._passes(view, channel)
@@ -456,7 +465,7 @@ class Tracker:
         kind = self.kinds.get(known.channel) or known.kind
         if kind is not None and seq > known.position:
             known.advance(seq, fold(kind, known.state, action, view.version))
-            if text(member(action, "type")) in _NAMING:
+            if text(action.get("type")) in _NAMING:
                 self._learn(known.state)
         return known.state
 
@@ -479,6 +488,12 @@ class Tracker:
 def fold(kind: str, state: JSON, action: JSON, version: str | None) -> JSON:
     """The fold of one action; channels of a kind without a fold stay as their last snapshot."""
     return reduce(kind, state, action, version or BASELINE) if kind in REDUCERS else state
+
+
+def _dispatch_of(origin: JSON) -> tuple[str, int] | None:
+    """clientId and clientSeq of an origin, None when it is not one."""
+    client, number = text(member(origin, "clientId")), whole(member(origin, "clientSeq"))
+    return (client, number) if client is not None and number is not None else None
 
 
 def id_of(message: dict[str, JSON]) -> int | str | None:

@@ -22,14 +22,16 @@ _MOST_ENDED = 16
 class ChannelView:
     """One channel as one connection sees it. ``history`` pairs the latest serverSeqs with the folds right after them.
 
-    ``base`` is the position of the last snapshot; ``since`` the position from which on nothing of the channel can
-    have escaped this view. ``late``: the client permits delays, so that envelopes may come merged or after an answer
-    that was given later. ``live``: the host owes this view all further envelopes. ``life``: see ``Snapshot``.
+    ``position`` is the number up to which the fold has come; ``base`` that of the last snapshot; ``since`` the position
+    from which on nothing of the channel can have escaped this view. ``late``: the client permits delays, so that
+    envelopes may come merged or after an answer that was given later. ``live``: the host owes this view all further
+    envelopes. ``life``: see ``Snapshot``.
     """
 
     channel: str
     kind: str | None
     state: JSON = None
+    position: int = -1
     base: int = -1
     since: int = -1
     history: list[tuple[int, JSON]] = field(default_factory=list)
@@ -39,7 +41,7 @@ class ChannelView:
 
     def reset(self, state: JSON, from_seq: int | None, *, live: bool = True) -> None:
         self.state = state
-        self.base = -1 if from_seq is None else from_seq
+        self.base = self.position = -1 if from_seq is None else from_seq
         self.since = self.since if self.live else self.base
         # A view that was fed all along keeps what it had folded before: other snapshots may be about that.
         earlier = [entry for entry in self.history if entry[0] < self.base] if self.live else []
@@ -49,13 +51,10 @@ class ChannelView:
     def advance(self, seq: int, state: JSON) -> None:
         """The fold after the envelope ``seq``."""
         self.state = state
+        self.position = seq
         self.history.append((seq, state))
         if len(self.history) > 2 * REACH:
             del self.history[:-REACH]
-
-    @property
-    def position(self) -> int:
-        return self.history[-1][0] if self.history else self.base
 
     def at(self, seq: int | None) -> JSON:
         """The fold as of ``seq`` (None: the last one), or None when the view began later."""
@@ -69,7 +68,7 @@ class ChannelView:
     def continued(self, seq: int) -> ChannelView:
         """The view that the same client has on its next connection, of which it says that it saw all up to ``seq``."""
         kept = [entry for entry in self.history if entry[0] <= seq] or self.history[:1]
-        return replace(self, state=kept[-1][1], history=kept)
+        return replace(self, state=kept[-1][1], position=kept[-1][0], history=kept)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,8 @@ The notation, by example:
       responseParts: ResponsePart[]  an array; T[1..] is one that is not empty
       answers?: map ChatInputAnswer  an object used as a map
       state: [complete, failed >=0.9.0]      one of some literals, each with an optional window
-    reason: [required, ... >=0.9.0]        `...`: an open list, other strings are tolerated (but those that it has lost)
+      reason: [required, ... >=0.9.0]        `...` makes a list open: strings that it does not have are tolerated,
+                                     though not those that it once had
       $extends: [TurnAction]         takes over the members of other types
       $not: [id]                     members that must be absent
 
@@ -29,6 +30,9 @@ The notation, by example:
     ToolCallBlockedState: {$narrow: ToolCallState, $to: [pending, auth-required]}   some variants of a union; with
                                      $open, values that the whole union does not list are tolerated as well
     ChatSummaryChanges: {$partial: ChatSummary}                                     all members optional
+
+What is open follows the specification: up to 0.8.0 the kinds of the unions that readers are asked to tolerate, since
+0.9.0 every enumeration that the types mark as nonexhaustive, with the unions that it tells apart.
 
 Built-in types: any, null, boolean, string, number, integer, object, uri (has a scheme), timestamp (ISO 8601),
 seq (integer from 0), positive (integer from 1), status (a bit set, see status.py). A type whose name has a slash is the

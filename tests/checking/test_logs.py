@@ -77,12 +77,20 @@ def test_blank_lines_a_byte_order_mark_and_windows_line_ends_do_no_harm() -> Non
     assert reader.facts.unread == {}
 
 
-def test_a_second_handshake_by_the_same_name_is_another_connection() -> None:
+def test_a_handshake_whose_ids_start_over_is_that_of_another_connection() -> None:
+    one, other = Trace("0.9.0"), Trace("0.9.0")
+    one.handshake()
+    other.handshake()
+    frames, _ = read(as_lines(recording([*one.frames, *other.frames])))
+    assert [f.conn for f in frames if isinstance(f, Frame)] == ["A", "A", "A#2", "A#2"]
+
+
+def test_a_client_that_shakes_hands_twice_is_one_connection() -> None:
     t = Trace("0.9.0")
     t.handshake()
     t.handshake()
     frames, _ = read(as_lines(recording(t.frames)))
-    assert [f.conn for f in frames if isinstance(f, Frame)] == ["A", "A", "A#2", "A#2"]
+    assert [f.conn for f in frames if isinstance(f, Frame)] == ["A"] * 4
 
 
 def test_a_close_ends_a_connection_and_its_name_begins_anew() -> None:

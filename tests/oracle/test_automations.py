@@ -489,8 +489,8 @@ def a_run_from_beginning_to_end(t: Trace) -> None:
     sets(t, entry(runs=[summary("completed")]), "AB")
 
 
-@pytest.mark.parametrize("new", LIFE)
-@pytest.mark.parametrize("old", LIFE)
+@pytest.mark.parametrize("new", sorted(LIFE))
+@pytest.mark.parametrize("old", sorted(LIFE))
 def test_every_step_of_a_run(old: str, new: str) -> None:
     t = Trace("0.9.0")
     t.handshake()

@@ -1,8 +1,8 @@
 """Which lists of values are open to later versions, which are closed, and what both mean for a value from nowhere.
 
-Source, unless a row says else: from 0.9.0 on every enumeration of types/ is marked as exhaustive or nonexhaustive, and a
-union has the mark of its discriminator (changelog of 0.9.0: unknown values of nonexhaustive enumerations survive).
-Up to 0.8.0 the text asks readers to tolerate unknown members, action types and the kinds of certain unions, no more.
+Source, unless a row says else: since 0.9.0 the types mark every enumeration as exhaustive or nonexhaustive, and a union
+has the mark of its discriminator (changelog of 0.9.0: unknown values of nonexhaustive enumerations survive). Before
+that readers are to tolerate unknown members, action types and the kinds of certain unions, no more.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ from conformance.oracle.tracker import Envelope, Reply, Request, Snapshot
 from conformance.oracle.views import ConnectionView
 from conformance.protocol import action_violations
 
-from .sequence import origin_of
-
 _SUFFIX = "/annotations"
 
 
@@ -69,7 +67,7 @@ class Annotations(Rule):
     def envelope(self, envelope: Envelope) -> None:
         if not isinstance(envelope.before, dict):
             return
-        who = origin_of(envelope)
+        who = envelope.by
         identity = _target(envelope.action)
         old = next((a for a in dicts(envelope.before.get("annotations")) if a.get("id") == identity), None)
         empties = _empties(envelope.action, old)
@@ -109,7 +107,7 @@ class Annotations(Rule):
 
     def _must_take(self, envelope: Envelope, old: JSON) -> bool:
         """Whether an action is sound and changes something that is there; a host may check the turn that it names."""
-        version, action = self.version(envelope.conn), envelope.action
+        version, action = envelope.version, envelope.action
         if version is None or action_violations(version, action):
             return False
         if envelope.type == "annotations/entryRemoved":
@@ -165,7 +163,7 @@ class Annotations(Rule):
             expected=expected,
             seen=envelope.message,
             frame=envelope.frame.n,
-            once=(envelope.channel, repr(envelope.seq) if envelope.accepted else origin_of(envelope)),
+            once=(envelope.channel, repr(envelope.seq) if envelope.accepted else envelope.by),
         )
 
 

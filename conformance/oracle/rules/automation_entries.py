@@ -64,7 +64,7 @@ class AutomationEntries(Rule):
                 self._entry(snapshot.conn, version, entry, snapshot.frame.n)
 
     def envelope(self, envelope: Envelope) -> None:
-        version = self.version(envelope.conn)
+        version = envelope.version
         if version is None or envelope.channel != CATALOGUE or not envelope.accepted:
             return
         if envelope.type != "automation/set":

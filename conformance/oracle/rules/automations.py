@@ -13,7 +13,6 @@ from conformance.oracle.tracker import Envelope, Reply, Snapshot
 from conformance.protocol import compare
 
 from .cron import Outside, Schedule, schedule_of
-from .sequence import origin_of
 
 CATALOGUE = "ahp-automations://"
 FINAL = frozenset({"completed", "failed", "cancelled"})
@@ -126,7 +125,7 @@ class AutomationRequests(Rule):
     # -- actions --------------------------------------------------------------------------------------
 
     def envelope(self, envelope: Envelope) -> None:
-        version, resource = self.version(envelope.conn), text(envelope.get("resource"))
+        version, resource = envelope.version, text(envelope.get("resource"))
         if version is None or envelope.channel != CATALOGUE:
             return
         if envelope.type == "automation/set":
@@ -180,7 +179,7 @@ class AutomationRequests(Rule):
 
     def _is_own(self, envelope: Envelope) -> bool:
         """Whether the client of this connection asked: others may see automations that this one does not."""
-        who = origin_of(envelope)
+        who = envelope.by
         return who is not None and who[0] == self.tracker.connection(envelope.conn).client_id
 
     def _schedules(self, conn: str, definition: Any) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,6 @@ from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Dispatch, Envelope
 from conformance.protocol import action_violations
 
-from .sequence import origin_of
-
 _OURS = ("chat/toolCallAuthRequired", "chat/toolCallAuthResolved")
 _OUTPUT = ("chat/toolCallContentChanged", "chat/toolCallResultConfirmed")
 
@@ -49,7 +47,7 @@ class BlockedCalls(Rule):
             self._given_up[(dispatch.client_id, dispatch.client_seq)] = None
 
     def envelope(self, envelope: Envelope) -> None:
-        who = origin_of(envelope)
+        who = envelope.by
         if envelope.type == "chat/turnStarted":
             if envelope.accepted:
                 starter = who[0] if who is not None else None

@@ -100,7 +100,7 @@ class Changesets(Rule):
             self._templates(channel, envelope.get("changesets"), frame)
         elif envelope.type == "changeset/statusChanged":
             self._failure(channel, "AHP-CHG-006", envelope.action, frame, "a changeset")
-            if envelope.get("status") == "recomputing" and (self.version(envelope.conn) or "") >= "1.0.0":
+            if envelope.get("status") == "recomputing" and (envelope.version or "") >= "1.0.0":
                 self._recomputes(envelope)
         elif envelope.type == "changeset/operationStatusChanged":
             self._failure(channel, "AHP-CHG-023", envelope.action, frame, "an operation")
@@ -197,7 +197,7 @@ class Changesets(Rule):
         self._files(envelope.channel, files, envelope.frame.n)
         self._operations(envelope.channel, envelope.get("operations"), envelope.frame.n)
         self._replaced(envelope, files)
-        if (self.version(envelope.conn) or "") >= "0.9.0":
+        if (envelope.version or "") >= "0.9.0":
             self.watch("AHP-CS-101")
             if envelope.get("error") is not None:
                 self._find(
@@ -272,7 +272,7 @@ class Changesets(Rule):
         known = [identity for identity in listed if marks.get(identity, wanted) is not wanted]
         if not reviewable:
             self.watch(*(["AHP-CHG-020"] if known else []))
-            if envelope.accepted and _differs(envelope, self.version(envelope.conn)):
+            if envelope.accepted and _differs(envelope, envelope.version):
                 self._find(
                     envelope.channel,
                     "AHP-CHG-020",

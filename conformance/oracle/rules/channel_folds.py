@@ -92,7 +92,7 @@ class ChannelFolds(Convergence):
             self._printing = ""
         if envelope.type == "terminal/input":
             self._typed[envelope.channel] = text(envelope.get("data")) or ""
-        for place, obligations in touches_of(envelope, self.version(envelope.conn) or ""):
+        for place, obligations in touches_of(envelope, envelope.version or ""):
             self._touched.setdefault(envelope.channel, Bounded(_MOST_PLACES))[place] = obligations
             self._tested.setdefault(envelope.channel, set()).update(obligations)
 

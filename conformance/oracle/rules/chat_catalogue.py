@@ -12,7 +12,6 @@ from conformance.protocol import kind_of
 from conformance.protocol.status import ACTIVITY_MASK
 
 from .existence import Departed
-from .sequence import origin_of
 
 _MIRRORED = ("title", "activity", "origin")
 _CLOSED = frozenset({"read-only", "hidden"})
@@ -257,7 +256,7 @@ class ChatCatalogue(Rule):
 
     def _message(self, envelope: Envelope, once: Any) -> None:
         interactivity = member(envelope.before, "interactivity")
-        if origin_of(envelope) is None or interactivity not in _CLOSED:
+        if envelope.by is None or interactivity not in _CLOSED:
             return
         message = f"a chat that is {interactivity} took a message of a client"
         self._wrong("AHP-CHAT-034", message, "a rejection", envelope.message, envelope.frame.n, once)

@@ -130,7 +130,7 @@ class ChatFolds(Convergence):
     def envelope(self, envelope: Envelope) -> None:
         if envelope.kind != "chat" or envelope.type not in FOLDED or not isinstance(envelope.before, dict):
             return
-        version = self.version(envelope.conn)
+        version = envelope.version
         if version is None or not isinstance(envelope.seq, int):
             return
         effects = self._effects.setdefault(envelope.channel, Bounded(_MOST_EFFECTS))

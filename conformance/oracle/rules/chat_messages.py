@@ -83,7 +83,7 @@ class ChatMessages(Rule):
             self._of_chat(envelope)
 
     def _of_chat(self, envelope: Envelope) -> None:
-        version = self.version(envelope.conn)
+        version = envelope.version
         if envelope.type == "chat/turnStarted":
             self._started(envelope)
         elif envelope.type == "chat/draftChanged":

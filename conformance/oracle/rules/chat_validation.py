@@ -68,7 +68,7 @@ class ChatValidation(Rule):
         if envelope.kind != "chat" or not isinstance(envelope.before, dict):
             return
         memory = self._chats.setdefault(envelope.channel, ChatMemory(truncators=self._truncators))
-        version = self.version(envelope.conn)
+        version = envelope.version
         view = self.tracker.connection(envelope.conn).channels.get(envelope.channel)
         if client_of(envelope) is not None and version is not None and view is not None and not view.late:
             if envelope.type == "chat/turnStarted" and not envelope.accepted:

@@ -82,7 +82,7 @@ class Customizations(Rule):
             self._judge(version, snapshot.channel, snapshot.state, snapshot.frame.n)
 
     def envelope(self, envelope: Envelope) -> None:
-        version = self.version(envelope.conn)
+        version = envelope.version
         if not envelope.accepted or version is None:
             return
         if envelope.type == "root/agentsChanged":

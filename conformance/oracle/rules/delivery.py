@@ -23,7 +23,6 @@ from conformance.wire.frames import Frame, encode
 
 from .existence import CHANGES, Departed
 from .frames import is_forwarded
-from .sequence import origin_of
 
 # Progress goes to whoever gave the token, subscribed or not; and one sentence of the text has a new or removed session
 # announced to all clients (ambiguity A-31).
@@ -128,7 +127,7 @@ class Delivery(Rule):
             self._departed.heard(envelope)
         if self._ended:
             self._after_the_end(envelope)
-        who = origin_of(envelope)
+        who = envelope.by
         if who is not None and who[0] == self.tracker.connection(envelope.conn).client_id:
             # The echo of one's own dispatch may come without a subscription (ambiguity A-22).
             return
@@ -158,7 +157,7 @@ class Delivery(Rule):
         if session is not None and (envelope.conn, session) in self._ended:
             chat = session != channel
             self._breach(
-                ("AHP-SESS-043", "AHP-SESS-022") if chat and origin_of(envelope) is None else ("AHP-SESS-043",),
+                ("AHP-SESS-043", "AHP-SESS-022") if chat and envelope.by is None else ("AHP-SESS-043",),
                 "a message of a session that was disposed of",
                 "nothing after root/sessionRemoved and the answer to disposeSession",
                 envelope.message,
@@ -257,6 +256,8 @@ class Vocabulary(Rule):
         # Connections that name something of their own in the handshake, and those that came back.
         self._agreed: Bounded[str, None] = Bounded()
         self._resumed: Bounded[str, None] = Bounded()
+        # Version, action and kind of channel that go together, so that each is looked into once.
+        self._in_place: set[tuple[str, str, str | None]] = set()
 
     def request(self, request: Request) -> None:
         if request.method == "initialize" and '"x-' in encode(request.params):
@@ -276,9 +277,19 @@ class Vocabulary(Rule):
             self.watch("AHP-DISP-005")
 
     def envelope(self, envelope: Envelope) -> None:
-        version = self.version(envelope.conn)
+        version = envelope.version
         if version is None or not envelope.type:
             return
+        key = (version, envelope.type, envelope.kind)
+        if not envelope.accepted or key not in self._in_place:
+            self._look(envelope, version)
+        else:
+            self.watch("AHP-VER-001", "AHP-SEQ-013", *(["AHP-RECON-021"] if envelope.conn in self._resumed else []))
+        # In the echo of a client's action the member may be the client's own.
+        if envelope.origin is None and envelope.type.startswith(("session/", "chat/", "terminal/")):
+            self._names_itself(envelope)
+
+    def _look(self, envelope: Envelope, version: str) -> None:
         self.watch("AHP-VER-001")
         # A host that goes by the published registry may take an action for older than it is.
         unknown = not is_known_action(envelope.type, version) and not is_misdated(envelope.type, version)
@@ -286,7 +297,7 @@ class Vocabulary(Rule):
         self.watch(*(["AHP-RECON-021"] if resumed else []))
         if unknown and envelope.accepted and not _own(envelope.type):
             broken = ["AHP-VER-001"]
-            if envelope.type not in ACTIONS and origin_of(envelope) is not None:
+            if envelope.type not in ACTIONS and envelope.by is not None:
                 broken.append("AHP-DISP-004")
             elif resumed and envelope.type in ACTIONS:
                 broken.append("AHP-RECON-021")
@@ -311,9 +322,11 @@ class Vocabulary(Rule):
             )
         elif known is not None and envelope.kind is not None and envelope.accepted:
             self.watch("AHP-SEQ-013", *(["AHP-ROOT-003"] if known.channel == "root" else []))
+            if known.channel == envelope.kind and not unknown and known.channel != "root":
+                self._in_place.add((version, envelope.type, envelope.kind))
             if known.channel != envelope.kind:
                 broken = ["AHP-SEQ-013", *(["AHP-ROOT-003"] if known.channel == "root" else [])]
-                if origin_of(envelope) is not None:
+                if envelope.by is not None:
                     broken.append("AHP-DISP-005")
                 self.find(
                     tuple(broken),
@@ -323,18 +336,18 @@ class Vocabulary(Rule):
                     frame=envelope.frame.n,
                     once=(envelope.channel, repr(envelope.seq)),
                 )
-        # In the echo of a client's action the member may be the client's own.
-        if envelope.origin is None and envelope.type.split("/")[0] in ("session", "chat", "terminal"):
-            self.watch("AHP-SUB-020")
-            if {"session", "terminal"} & envelope.action.keys():
-                self.find(
-                    "AHP-SUB-020",
-                    "an action repeats its channel",
-                    expected="no member session or terminal",
-                    seen=envelope.message,
-                    frame=envelope.frame.n,
-                    once=(envelope.channel, repr(envelope.seq)),
-                )
+
+    def _names_itself(self, envelope: Envelope) -> None:
+        self.watch("AHP-SUB-020")
+        if "session" in envelope.action or "terminal" in envelope.action:
+            self.find(
+                "AHP-SUB-020",
+                "an action repeats its channel",
+                expected="no member session or terminal",
+                seen=envelope.message,
+                frame=envelope.frame.n,
+                once=(envelope.channel, repr(envelope.seq)),
+            )
 
     def _of_its_own(self, conn: str, name: str, version: str, frame: Frame) -> None:
         """A name that no version has and that starts with x-: only for who agreed to it."""

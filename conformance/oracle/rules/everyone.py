@@ -12,7 +12,7 @@ from conformance.oracle.tracker import ChannelView, ConnectionView, Envelope, Re
 from conformance.protocol import is_known_action
 from conformance.wire.frames import Frame
 
-from .sequence import DISPATCHABLE, origin_of
+from .sequence import DISPATCHABLE
 
 # Actions that no other one can absorb when a host merges what comes often. What a client dispatches is echoed to it
 # under its own clientSeq, so it cannot be merged either.
@@ -89,7 +89,7 @@ class Everyone(Rule):
             return
         told = self._told.get((envelope.channel, seq))
         if told is None or not any(self.tracker.connection(conn).fed for conn in told.conns):
-            told = Told(envelope.type, envelope.action, origin_of(envelope), envelope.frame.n)
+            told = Told(envelope.type, envelope.action, envelope.by, envelope.frame.n)
             self._told[(envelope.channel, seq)] = told
         elif envelope.conn not in told.conns:
             self._same(envelope, told)
@@ -107,7 +107,7 @@ class Everyone(Rule):
             if told.type != envelope.type or told.action != envelope.action:
                 self._differs(envelope, "AHP-SEQ-014", "one number is another action for another client", told.action)
                 return
-        if told.type == envelope.type and told.who != origin_of(envelope):
+        if told.type == envelope.type and told.who != envelope.by:
             expected = {"clientId": told.who[0], "clientSeq": told.who[1]} if told.who else "no origin"
             self._differs(envelope, "AHP-SEQ-006", "two clients are told different origins of one action", expected)
 

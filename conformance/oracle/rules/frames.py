@@ -62,6 +62,12 @@ class MessageForm(Rule):
                 frame=frame.n,
             )
         method = message.get("method")
+        if method == "action" and "id" not in message:
+            # By far the most there is.
+            params = message.get("params")
+            if isinstance(params, dict) and isinstance(params.get("channel"), str):
+                self.watch("AHP-RPC-011")
+                return
         if "method" not in message:
             self._response(frame, message)
         elif not isinstance(method, str):
@@ -151,6 +157,9 @@ class Answers(Rule):
                     key = (frame.conn, _written(message["id"]))
                     self._open[key] = self._open.get(key, 0) + 1
                     self._sent[key] = (method if isinstance(method, str) else None, frame.n)
+                if not isinstance(method, str):
+                    # A message with an id and nothing else may be answered under it, or under none.
+                    self._cannot_read(frame.conn, "")
             elif isinstance(method, str) and isinstance(message, dict) and "id" not in message:
                 continue
             else:

@@ -86,7 +86,7 @@ class MemberFolds(Convergence):
             self._touch(envelope, *what)
 
     def _touch(self, envelope: Envelope, name: str, obligations: tuple[str, ...]) -> None:
-        version = self.version(envelope.conn) or ""
+        version = envelope.version or ""
         if envelope.type == "session/creationFailed":
             obligations = ("AHP-SESS-101",) if version >= "0.9.0" else ("AHP-SESS-006",)
         elif envelope.type == "root/configChanged" and member(envelope.before, "config") is None:

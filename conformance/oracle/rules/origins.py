@@ -12,7 +12,6 @@ from conformance.oracle.tracker import Dispatch, Envelope, Notification, Reply, 
 from conformance.protocol import ACTIONS, action_violations, client_may_dispatch, is_known_action
 
 from .existence import CHANGES, Departed
-from .sequence import origin_of
 
 # Host-only actions for which an obligation of their own says that no client is named as their origin.
 _OWN = {
@@ -111,7 +110,7 @@ class Origins(Rule):
             )
         if "rejectionReason" in envelope.message:
             self._rejection(envelope)
-        who = origin_of(envelope) if envelope.origin is not None else None
+        who = envelope.by if envelope.origin is not None else None
         if who is None:
             if name in _OWN:
                 self.watch(_OWN[name])
@@ -152,7 +151,7 @@ class Origins(Rule):
 
     def _host_only(self, envelope: Envelope, who: tuple[str, int]) -> bool:
         """Whether the host names a client as the origin of what only hosts may say."""
-        version = self.version(envelope.conn)
+        version = envelope.version
         if version is None or client_may_dispatch(envelope.type, version):
             return False
         if any(_type(d) == envelope.type for d in self._dispatched.get(who, [])):
@@ -186,7 +185,7 @@ class Origins(Rule):
 
     def _refuses(self, envelope: Envelope) -> None:
         """A rejected echo of an action that is reserved to hosts."""
-        version, known = self.version(envelope.conn), ACTIONS.get(envelope.type)
+        version, known = envelope.version, ACTIONS.get(envelope.type)
         if version is not None and known is not None and not client_may_dispatch(envelope.type, version):
             self.watch("AHP-DISP-003", *([_RESERVED[known.channel]] if known.channel in _RESERVED else []))
 
@@ -292,7 +291,7 @@ class Origins(Rule):
     def _same_members(self, envelope: Envelope, sent: Dispatch) -> None:
         self.watch("AHP-SEQ-015")
         wanted = {k: v for k, v in without_nulls(sent.action).items() if k not in _REWRITABLE}
-        found = difference(wanted, without_nulls(envelope.action), self.version(envelope.conn), contained=True)
+        found = difference(wanted, without_nulls(envelope.action), envelope.version, contained=True)
         if found is not None:
             self.find(
                 "AHP-SEQ-015",

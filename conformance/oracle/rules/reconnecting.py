@@ -15,7 +15,6 @@ from conformance.protocol import ROOT_URI, STATELESS_KINDS, is_known_action, kin
 from .convergence import comparable
 from .everyone import HEARD, SINGLE, Told
 from .existence import Departed
-from .sequence import origin_of
 
 _ANNOUNCED = {"root/sessionAdded", "root/sessionRemoved"}
 _COMPARED = frozenset({"root", "session", "chat"})
@@ -309,7 +308,7 @@ class Reconnecting(Rule):
                 self._removed(came, envelope)
         told = self._told.get((envelope.channel, seq))
         if told is None or not any(self.tracker.connection(conn).fed for conn in told.conns):
-            told = Told(envelope.type, envelope.action, origin_of(envelope), envelope.frame.n)
+            told = Told(envelope.type, envelope.action, envelope.by, envelope.frame.n)
             self._told[(envelope.channel, seq)] = told
         told.conns.add(envelope.conn)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.oracle.memory import Bounded
@@ -17,6 +18,25 @@ _RECENT = 256
 
 DISPATCHABLE = frozenset(name for name, action in ACTIONS.items() if action.client_dispatch is not None)
 """What a client may dispatch, in one version or another."""
+
+
+@dataclass(slots=True)
+class _Stream:
+    """The envelopes of a channel on one connection.
+
+    ``recent``: the last ones, with number, action, and whether in a replay. ``since``: the position of the last
+    snapshot, and whether a reconnect brought it.
+    """
+
+    last: int | None = None
+    recent: deque[tuple[int, Any, bool]] = field(default_factory=lambda: deque(maxlen=_RECENT))
+    since: tuple[int, bool] | None = None
+
+    def known_under(self, seq: int) -> tuple[int, Any, bool] | None:
+        """What came under a number before. Numbers grow, so there is nothing to look for above the last one."""
+        if self.last is None or seq > self.last:
+            return None
+        return next((entry for entry in self.recent if entry[0] == seq), None)
 
 
 class Numbering(Rule):
@@ -38,12 +58,9 @@ class Numbering(Rule):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._last: Bounded[str, int] = Bounded()
-        self._channel: Bounded[tuple[str, str], int] = Bounded()
-        # The last envelopes of a place: number, action, and whether in a replay.
-        self._seen: Bounded[tuple[str, str], deque[tuple[int, Any, bool]]] = Bounded()
-        # The position of the last snapshot, and whether a reconnect brought it.
-        self._from: Bounded[tuple[str, str], tuple[int, bool]] = Bounded()
+        # The highest number of each connection, in a list that can be changed in place.
+        self._last: Bounded[str, list[int]] = Bounded()
+        self._streams: Bounded[tuple[str, str], _Stream] = Bounded()
         self._replay: Bounded[str, int] = Bounded()
         # The highest number that anybody knew when a handshake began; serverSeq of its result, with its frame.
         self._known: dict[str, int] = {}
@@ -88,13 +105,13 @@ class Numbering(Rule):
         if not envelope.accepted:
             # Whether a rejection takes a number of its own is open (ambiguity A-21).
             return
-        place = (envelope.conn, envelope.channel)
+        stream = self._stream(envelope.conn, envelope.channel)
         self.watch("AHP-SUB-013", "AHP-SEQ-001")
         if envelope.replayed:
             self.watch("AHP-RECON-004")
-        if envelope.origin is not None:
+        if envelope.by is not None:
             self._after_handshake(envelope, seq)
-        known = self._known_under(place, seq)
+        known = stream.known_under(seq)
         if known is not None:
             same = known[1] == envelope.action
             self.find(
@@ -105,30 +122,26 @@ class Numbering(Rule):
                 frame=envelope.frame.n,
             )
             return
-        recent = self._seen.get(place)
-        if recent is None:
-            recent = self._seen[place] = deque(maxlen=_RECENT)
-        recent.append((seq, envelope.action, envelope.replayed))
-        started = self._from.get(place)
-        if started is not None:
-            obligations = ("AHP-SUB-005", "AHP-RECON-018") if started[1] else ("AHP-SUB-005",)
+        stream.recent.append((seq, envelope.action, envelope.replayed))
+        if stream.since is not None:
+            obligations = ("AHP-SUB-005", "AHP-RECON-018") if stream.since[1] else ("AHP-SUB-005",)
             self.watch(*obligations)
-            if seq <= started[0]:
+            if seq <= stream.since[0]:
                 self.find(
                     obligations,
                     "an envelope from before the snapshot came after it",
-                    expected=f"a serverSeq above the fromSeq {started[0]}",
+                    expected=f"a serverSeq above the fromSeq {stream.since[0]}",
                     seen=envelope.message,
                     frame=envelope.frame.n,
                 )
                 return
-        self._grows(envelope, seq)
+        self._grows(envelope, seq, stream)
 
-    def _known_under(self, place: tuple[str, str], seq: int) -> tuple[int, Any, bool] | None:
-        """What came under a number before. Numbers grow, so there is nothing to look for above the last one."""
-        if seq > self._channel.get(place, -1):
-            return None
-        return next((entry for entry in self._seen.get(place, ()) if entry[0] == seq), None)
+    def _stream(self, conn: str, channel: str) -> _Stream:
+        stream = self._streams.get((conn, channel))
+        if stream is None:
+            stream = self._streams[(conn, channel)] = _Stream()
+        return stream
 
     def _in_replay(self, envelope: Envelope, known_by_replay: bool) -> tuple[str, ...]:
         if envelope.replayed:
@@ -137,7 +150,7 @@ class Numbering(Rule):
 
     def _after_handshake(self, envelope: Envelope, seq: int) -> None:
         """What a client dispatched after its handshake is numbered above the number that the handshake told."""
-        who, started = origin_of(envelope), self._started.get(envelope.conn)
+        who, started = envelope.by, self._started.get(envelope.conn)
         if who is None or started is None or self.tracker.connection(envelope.conn).client_id != who[0]:
             return
         if self._sent.get(who, -1) > started[1]:
@@ -156,53 +169,52 @@ class Numbering(Rule):
         if dispatch.client_id is not None and isinstance(dispatch.client_seq, int):
             self._sent[(dispatch.client_id, dispatch.client_seq)] = dispatch.frame.n
 
-    def _grows(self, envelope: Envelope, seq: int) -> None:
-        place = (envelope.conn, envelope.channel)
+    def _grows(self, envelope: Envelope, seq: int, stream: _Stream) -> None:
         more = ("AHP-RECON-004",) if envelope.replayed else ()
-        last = self._channel.get(place)
-        if last is not None and seq <= last:
+        if stream.last is not None and seq <= stream.last:
             self.find(
                 ("AHP-SEQ-001", "AHP-SEQ-016", *more),
                 "serverSeq does not grow on its channel",
-                expected=f"a number above {last}",
+                expected=f"a number above {stream.last}",
                 seen=envelope.message,
                 frame=envelope.frame.n,
             )
-        elif envelope.conn in self._last:
-            self.watch("AHP-SEQ-016")
-            if seq <= self._last[envelope.conn]:
-                self.find(
-                    ("AHP-SEQ-016", *more),
-                    "serverSeq does not grow on its connection",
-                    expected=f"a number above {self._last[envelope.conn]}",
-                    seen=envelope.message,
-                    frame=envelope.frame.n,
-                )
-        self._channel[place] = max(seq, last if last is not None else seq)
-        self._last[envelope.conn] = max(seq, self._last.get(envelope.conn, seq))
+            return
+        stream.last = seq
+        last = self._last.get(envelope.conn)
+        if last is None:
+            self._last[envelope.conn] = [seq]
+            return
+        self.watch("AHP-SEQ-016")
+        if seq > last[0]:
+            last[0] = seq
+            return
+        self.find(
+            ("AHP-SEQ-016", *more),
+            "serverSeq does not grow on its connection",
+            expected=f"a number above {last[0]}",
+            seen=envelope.message,
+            frame=envelope.frame.n,
+        )
 
     def _forget(self, conn: str) -> None:
         self._last.pop(conn, None)
-        books: tuple[dict[Any, Any], ...] = (self._channel, self._from, self._seen)
-        for book in books:
-            for key in [key for key in book if key[0] == conn]:
-                del book[key]
+        for place in [place for place in self._streams if place[0] == conn]:
+            del self._streams[place]
 
     def snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.from_seq is not None:
             returned = member(member(snapshot.frame.msg, "result"), "type") == "snapshot"
-            self._from[(snapshot.conn, snapshot.channel)] = (snapshot.from_seq, returned)
+            self._stream(snapshot.conn, snapshot.channel).since = (snapshot.from_seq, returned)
 
     def gone(self, channel: str) -> None:
-        books: tuple[dict[Any, Any], ...] = (self._channel, self._from, self._seen)
-        for book in books:
-            for key in [key for key in book if key[1] == channel]:
-                del book[key]
+        for place in [place for place in self._streams if place[1] == channel]:
+            del self._streams[place]
 
     def request(self, request: Request) -> None:
         if request.method == "initialize":
             others = [c.name for c in self.tracker.connections.values() if c.fed and c.name != request.conn]
-            self._known[request.conn] = max((self._last.get(name, -1) for name in others), default=-1)
+            self._known[request.conn] = max((self._last.get(name, [-1])[0] for name in others), default=-1)
 
     def reply(self, reply: Reply) -> None:
         if reply.request is None or reply.request.method != "initialize":
@@ -264,7 +276,7 @@ class OneNumbering(Rule):
             self._owners.clear()
 
     def envelope(self, envelope: Envelope) -> None:
-        who, seq = origin_of(envelope), whole(envelope.seq)
+        who, seq = envelope.by, whole(envelope.seq)
         # One clientSeq used twice by a client counts as two dispatches (ambiguity A-46).
         if who is None or not envelope.accepted or seq is None or self._dispatched.get(who) != 1:
             return
@@ -280,9 +292,3 @@ class OneNumbering(Rule):
                 seen=envelope.message,
                 frame=envelope.frame.n,
             )
-
-
-def origin_of(envelope: Envelope) -> tuple[str, int] | None:
-    """clientId and clientSeq of the dispatch that an envelope answers, or None."""
-    client, number = text(member(envelope.origin, "clientId")), whole(member(envelope.origin, "clientSeq"))
-    return (client, number) if client is not None and number is not None else None

@@ -17,8 +17,6 @@ from conformance.protocol import ROOT_URI
 from conformance.protocol.status import IS_ARCHIVED
 from conformance.wire.frames import Frame
 
-from .sequence import origin_of
-
 INVALID_PARAMS = -32602
 _FIXED = ("resource", "provider", "createdAt")
 _OF_ROOT = frozenset({"root/sessionAdded", "root/sessionRemoved", "root/sessionSummaryChanged", "root/progress"})
@@ -296,7 +294,7 @@ class SessionCatalogue(Rule):
             return
         uri = envelope.channel
         if envelope.type == "session/titleChanged":
-            self._renamed[uri] = origin_of(envelope) is not None
+            self._renamed[uri] = envelope.by is not None
             doubt = self._doubts.get(("title", uri))
             # The list may have been ahead of the channel.
             if doubt is not None and doubt.seen == {"title": envelope.get("title")}:

@@ -85,7 +85,7 @@ class SessionFolds(Convergence):
     def envelope(self, envelope: Envelope) -> None:
         if envelope.type not in FOLDED or not isinstance(envelope.before, dict):
             return
-        version = self.version(envelope.conn)
+        version = envelope.version
         if version is not None and isinstance(envelope.seq, int):
             for effect in (*effects_of(envelope, version), *self._again(envelope)):
                 self._effects.setdefault(envelope.channel, Bounded(_MOST_EFFECTS))[effect] = envelope.seq

@@ -10,11 +10,7 @@ from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Notification, Reply, Request, Snapshot
 from conformance.protocol import ROOT_URI, action_violations
 
-from .sequence import origin_of
-
 _OUTCOMES = ("session/ready", "session/creationFailed")
-# The lifecycles after that; from 0.9.0 on there may be others, of which nobody can say what may follow.
-_CAME_OUT = ("ready", "creationFailed", "failed")
 # Renaming is for every client too, but a host may have rules of its own about what a title is.
 _FLAGS = ("session/isReadChanged", "session/isArchivedChanged")
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -177,7 +173,7 @@ class SessionLife(Rule):
             self._directory_of_chat(envelope)
         elif envelope.type == "session/workingDirectoryReplaced":
             self._primary(envelope)
-        elif origin_of(envelope) is not None:
+        elif envelope.by is not None:
             if envelope.type == "session/defaultChatChanged":
                 self._default_chat(envelope)
             else:
@@ -189,12 +185,12 @@ class SessionLife(Rule):
             if member(envelope.before, "lifecycle") == "creating":
                 self.watch("AHP-SESS-005")
                 self._outcomes[envelope.channel] = (envelope.type, envelope.seq)
-        elif known != (envelope.type, envelope.seq) and member(envelope.before, "lifecycle") in _CAME_OUT:
+        elif known != (envelope.type, envelope.seq) and member(envelope.before, "lifecycle") != "creating":
             self._refused(envelope, "AHP-SESS-005", "a creation came out twice", f"{known[0]} alone")
 
     def _flag(self, envelope: Envelope) -> None:
         """Marking and archiving are for every client."""
-        version, who = self.version(envelope.conn), origin_of(envelope)
+        version, who = envelope.version, envelope.by
         if version is None or who is None or member(envelope.before, "lifecycle") != "ready":
             return
         if action_violations(version, envelope.action):

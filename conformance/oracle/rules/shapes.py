@@ -15,6 +15,7 @@ from conformance.oracle.reading import active_turn, calls_in, dicts, entries_in,
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Dispatch, Envelope, Notification, Reply, Snapshot
 from conformance.protocol import (
+    ACTIONS,
     BASELINE,
     Violation,
     action_violations,
@@ -31,7 +32,6 @@ from conformance.protocol import (
 from . import channel_places
 from .customization_places import ENTRY, obligation_at, put_to_the_test
 from .customization_places import OBLIGATIONS as CUSTOMIZATIONS
-from .sequence import origin_of
 
 # Which obligation speaks of a place in a state, the most specific first. A pattern is searched in the JSONPath.
 _ENTRIES = {
@@ -138,7 +138,9 @@ _ACTIONS = {
 # Members that say by their absence that something is cleared; null means the same (ambiguity A-11).
 _CLEARING = {
     "chat/activityChanged": "activity",
+    "chat/changesetsChanged": "changesets",
     "chat/draftChanged": "draft",
+    "changeset/operationsChanged": "operations",
     "session/activityChanged": "activity",
     "session/changesetsChanged": "changesets",
     "session/defaultChatChanged": "defaultChat",
@@ -198,6 +200,17 @@ _NOTIFICATIONS = {
 
 # States are judged as snapshots, by the kind of their channel, and replayed actions as envelopes.
 _JUDGED_ELSEWHERE = re.compile(r"\.state\b|^\$\.actions\[\d+\]\.action\b")
+
+
+# Actions whose obligation depends on nothing but their type: most of what there is, so it is looked at first.
+_PLAIN = {
+    action: _ACTIONS.get(action, "AHP-SEQ-003")
+    for action in ACTIONS
+    if action not in _IN_ACTIONS
+    and action not in channel_places.ACTIONS
+    and action not in _CLEARING
+    and action not in ("session/inputNeededSet", "chat/error", "chat/responsePart")
+}
 
 
 class Shapes(Rule):
@@ -296,10 +309,15 @@ class Shapes(Rule):
             self.watch("AHP-AUTOM-130")
 
     def envelope(self, envelope: Envelope) -> None:
-        version = self.version(envelope.conn)
+        version = envelope.version
         if version is None or not is_known_action(envelope.type, version):
             return
-        who = origin_of(envelope)
+        plain = _PLAIN.get(envelope.type)
+        if plain is not None and envelope.by is None and envelope.accepted:
+            self.watch(plain)
+            if not action_violations(version, envelope.action):
+                return
+        who = envelope.by
         # What a client dispatched malformed must not come back as accepted.
         malformed = who is not None and not self._wellformed.get(who, True)
         if not envelope.accepted:

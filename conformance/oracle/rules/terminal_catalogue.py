@@ -95,7 +95,7 @@ class TerminalCatalogue(Rule):
                 if self._changed.get(key, envelope.seq) >= envelope.seq:
                     continue
                 self.watch("AHP-TERM-006")
-                if difference(without_nulls(here[shared]), without_nulls(listed), self.version(envelope.conn)):
+                if difference(without_nulls(here[shared]), without_nulls(listed), envelope.version):
                     self._stale[key] = (envelope, here[shared], entry)
                 else:
                     self._stale.pop(key, None)

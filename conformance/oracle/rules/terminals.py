@@ -10,7 +10,6 @@ from conformance.oracle.reading import JSON, chats_in, dicts, member, text, text
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import ConnectionView, Dispatch, Envelope, Snapshot
 
-from .sequence import origin_of
 from .terminal_catalogue import end_of
 
 # What a shell says to the host by which it runs: OSC 133 and OSC 633, and how such a mark may begin.
@@ -135,7 +134,7 @@ class Terminals(Rule):
     # -- claims ---------------------------------------------------------------------------------------
 
     def _claimed(self, envelope: Envelope) -> None:
-        held, wanted, who = member(envelope.before, "claim"), envelope.get("claim"), origin_of(envelope)
+        held, wanted, who = member(envelope.before, "claim"), envelope.get("claim"), envelope.by
         if envelope.accepted and member(held, "turnId") is not None and member(wanted, "turnId") is None:
             self.watch("AHP-TERM-020")
         if who is not None and member(held, "kind") == "client" and isinstance(member(held, "clientId"), str):
@@ -177,7 +176,7 @@ class Terminals(Rule):
 
     def _used(self, envelope: Envelope, obligation: str) -> None:
         """A client names or clears a terminal; that somebody else's is left alone is open (AMB-37)."""
-        who, held = origin_of(envelope), member(envelope.before, "claim")
+        who, held = envelope.by, member(envelope.before, "claim")
         if who is None:
             return
         if envelope.accepted:
@@ -238,7 +237,7 @@ class Terminals(Rule):
             expected=expected,
             seen=envelope.message,
             frame=envelope.frame.n,
-            once=(envelope.channel, repr(envelope.seq) if envelope.accepted else origin_of(envelope)),
+            once=(envelope.channel, repr(envelope.seq) if envelope.accepted else envelope.by),
         )
 
 

@@ -85,9 +85,7 @@ class ToolCallTransitions(Rule):
     def _refused(self, envelope: Envelope, call: Any) -> None:
         """A rejection is what is due to a client whose action does not fit the status."""
         event, status = _event_of(envelope.action), text(member(call, "status"))
-        if event is None or status is None or has_unknown_status(call):
-            return
-        if next_status(status, event, contributor_of(call)) is not None:
+        if event is None or status is None or next_status(status, event, contributor_of(call)) is not None:
             return
         if event in ("approved", "denied"):
             self.watch("AHP-CONF-001", *(["AHP-TOOLAUTH-044"] if status == "auth-required" else []))

@@ -92,7 +92,7 @@ class ToolResults(Rule):
                 return
 
     def _call(self, envelope: Envelope, call: dict[str, JSON]) -> None:
-        version = self.version(envelope.conn)
+        version = envelope.version
         key = (envelope.channel, str(envelope.get("turnId")), str(envelope.get("toolCallId")))
         if envelope.type == "chat/toolCallReady":
             self._ready(envelope, call, version)

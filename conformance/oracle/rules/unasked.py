@@ -9,8 +9,6 @@ from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Dispatch, Envelope
 from conformance.protocol import ACTIONS
 
-from .sequence import origin_of
-
 # The obligation that gives leave, by action.
 _LEAVE = {
     "terminal/resized": "AHP-TERM-035",
@@ -36,7 +34,7 @@ class Unasked(Rule):
             self._dispatched[(dispatch.client_id, dispatch.client_seq)] = True
 
     def envelope(self, envelope: Envelope) -> None:
-        who, obligation = origin_of(envelope), _LEAVE[envelope.type]
+        who, obligation = envelope.by, _LEAVE[envelope.type]
         if envelope.origin is None:
             self.watch(obligation)
         elif who is not None and who not in self._dispatched and self._is_known(who[0]):
