@@ -11,6 +11,7 @@ from conformance.oracle import Finding, Oracle
 from conformance.oracle.memory import Bounded
 from conformance.oracle.views import ConnectionView
 from conformance.wire.frames import JSON, Frame
+from conformance.wire.tokens import SHOWN
 from conformance.wire.transcript import End, masked, masked_text
 
 from .logs import LogError, LogFacts, LogReader
@@ -140,7 +141,10 @@ def _pushed(message: JSON) -> str | None:
         return None
     params = message.get("params")
     token = params.get("token") if isinstance(params, dict) else None
-    return token if isinstance(token, str) and len(token) >= _SHORTEST_TOKEN else None
+    if not isinstance(token, str) or len(token) < _SHORTEST_TOKEN or SHOWN.fullmatch(token):
+        # A transcript of ours shows the name of a token, and need not be masked again.
+        return None
+    return token
 
 
 def _without(finding: Finding, tokens: Mapping[str, str]) -> Finding:

@@ -12,13 +12,13 @@ LIMIT = 4096
 
 
 class Bounded(dict[K, V]):
-    """A dict that forgets its oldest entries beyond ``limit``. Setting a key anew makes it the youngest."""
+    """A dict that forgets its oldest entries beyond ``limit`` (default: ``LIMIT``). Setting a key anew makes it the youngest."""
 
     __slots__ = ("limit",)
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int | None = None) -> None:
         super().__init__()
-        self.limit = limit
+        self.limit = LIMIT if limit is None else limit
 
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key, None)

@@ -76,8 +76,8 @@ class Tracker:
         self.connections: dict[str, ConnectionView] = {}
         self.kinds: dict[str, str] = Bounded(_CHANNELS)
         self.kinds[ROOT_URI] = "root"
-        # The last snapshot of each channel.
-        self.latest: dict[str, Snapshot] = Bounded(_CHANNELS)
+        # The last snapshot of each channel that is followed.
+        self.latest: dict[str, Snapshot] = Bounded()
         self.settled = False
         self.epoch = 0
         # How often each channel was disposed of.
@@ -409,6 +409,7 @@ class Tracker:
                 connection.leave(uri)
             if not any(view.live for _, view in self.views(uri)):
                 self._awaited.pop(uri, None)
+                self.latest.pop(uri, None)
                 self._tell("gone", uri)
 
     def _see(self, view: ConnectionView, number: JSON) -> None:

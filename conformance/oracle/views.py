@@ -122,11 +122,14 @@ class ConnectionView:
         if view is None or not view.live:
             return
         view.live = False
+        del view.history[:-1]
         self.ended.append(channel)
         if len(self.ended) > _MOST_ENDED:
             oldest = self.ended.popleft()
             if oldest in self.channels and not self.channels[oldest].live:
                 del self.channels[oldest]
+                self.subscribed.discard(oldest)
+                self.asked.pop(oldest, None)
 
     @property
     def fed(self) -> bool:

@@ -17,11 +17,11 @@ import pytest
 from conformance.catalogue import load
 from conformance.checking.judging import LogResult, judge_log
 from conformance.checking.record import check_record
-from conformance.oracle import Oracle
+from conformance.oracle import Oracle, memory
 from conformance.wire.frames import Frame
 from tests.benchmarks.traffic import ordinary
 from tests.checking.logs import FORMS, as_lines, judged, recording, sidecar, transcript
-from tests.oracle.traces import SESSION, Trace
+from tests.oracle.traces import SESSION, Trace, calm_session
 from tests.protocol.examples import session
 
 JSON = Any
@@ -76,17 +76,18 @@ def test_a_named_version_does_not_stand_above_a_handshake() -> None:
 
 
 def test_what_shows_only_at_the_end_is_judged_in_a_settled_recording_alone() -> None:
-    """A dispatched action that comes to nothing: whoever cut the log may have cut the answer off."""
+    """A client has not been told of a title that another one has: whoever cut the log may have cut the news off."""
     t = Trace("0.9.0")
-    t.handshake()
-    t.subscribe(SESSION, session())
-    t.dispatch(SESSION, {"type": "session/titleChanged", "title": "lost"})
+    t.follow("AB", chat=None)
+    title = {"type": "session/titleChanged", "title": "New"}
+    t.envelope(SESSION, title, "B")
+    t.subscribe(SESSION, calm_session(title="New"), "B")
     lines = list(transcript(t.frames))
     settled = judged(as_lines([*lines, {"end": {"settled": True}}]))
     unsettled = judged(as_lines([*lines, {"end": {"settled": False}}]))
     open_end = judged(as_lines(lines))
     assert [r.ending for r in (settled, unsettled, open_end)] == ["settled", "unsettled", "open"]
-    assert len(settled.findings) == 1
+    assert "convergence" in {f.rule for f in settled.findings}
     assert unsettled.findings == open_end.findings == ()
 
 
@@ -124,20 +125,23 @@ def test_a_broken_line_ends_the_judging_and_what_came_before_counts() -> None:
 FAULTS = (
     "origin-null",
     "removal-has-an-origin",
-    "entry-stays-after-resolution",
     "token-in-description",
-    "session-busy-while-blocked",
-    "supported-scopes-published",
+    "times-are-numbers",
+    "everybody-hears-everything",
+    "contributor-names-no-entry",
     "catalogue-goes-stale",
-    "numeric-channel-taken",
 )
 
 
 def _live(tmp_path: Path, *words: str) -> list[dict[str, JSON]]:
-    command = [sys.executable, "-m", "conformance", "run", "--quiet", "--out", str(tmp_path), *words]
+    command = [sys.executable, "-m", "conformance", "run", "--quiet", "--patience", "1", "--out", str(tmp_path), *words]
     subprocess.run(command, check=False, capture_output=True, timeout=300)
     record: dict[str, JSON] = json.loads((tmp_path / "run.json").read_text("utf-8"))
     return [scenario for scenario in record["scenarios"] if "transcript" in scenario]
+
+
+def _key(finding: dict[str, JSON]) -> str:
+    return json.dumps(finding, sort_keys=True)
 
 
 def _of_scenario(tmp_path: Path, scenario: dict[str, JSON]) -> LogResult:
@@ -158,12 +162,15 @@ def test_transcripts_of_a_run_show_what_the_run_found(tmp_path: Path, version: s
     for scenario in scenarios:
         result = _of_scenario(tmp_path, scenario)
         live = [f for f in scenario["findings"] if f["rule"] != "step"]
-        assert [f.to_json() for f in result.findings] == live, scenario["id"]
+        if scenario["findingCount"] > len(scenario["findings"]):
+            continue  # the record keeps the first ones only
+        # The record shows a scenario's own findings first.
+        assert sorted(map(_key, live)) == sorted(_key(f.to_json()) for f in result.findings), scenario["id"]
         assert sorted(result.watched) == scenario["watched"], scenario["id"]
         compared += len(live)
     assert len(scenarios) > 300
     assert compared > 100
-    assert len({f["rule"] for s in scenarios for f in s["findings"]}) > 5
+    assert len({f["rule"] for s in scenarios for f in s["findings"]}) > 4
 
 
 # -- long logs ----------------------------------------------------------------------------------------------
@@ -184,13 +191,22 @@ def _frames(turns: int) -> Iterable[JSON]:
     return transcript(ordinary(turns, keep=10, sessions_every=20))
 
 
-def test_memory_does_not_grow_with_the_log() -> None:
-    """Sessions come and go, chats are truncated: a log five times as long takes no more memory, but for a margin."""
+def test_memory_does_not_grow_with_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions come and go, chats are truncated: a log four times as long takes no more memory, but for a margin.
+
+    What a rule remembers of ids is bounded; with lower bounds all of it is full in the shorter log already.
+    """
+
+    def narrow(self: memory.Bounded[JSON, JSON], limit: int | None = None) -> None:
+        dict.__init__(self)
+        self.limit = 32
+
+    monkeypatch.setattr(memory.Bounded, "__init__", narrow)
     judge_log("warm-up", lambda: [orjson.dumps(line) + b"\n" for line in _frames(2)])
-    short, few = _peak(100)
-    long, many = _peak(500)
-    assert many > 4.9 * few
-    assert long < 1.25 * short
+    short, few = _peak(150)
+    long, many = _peak(600)
+    assert many > 3.9 * few
+    assert long < 1.5 * short
 
 
 def test_ordinary_traffic_is_in_order() -> None:
