@@ -82,6 +82,7 @@ def judge_log(name: str, opener: Opener, *, version: str | None = None) -> LogRe
                 ending = "settled" if what.settled else "unsettled"
                 oracle.end(settled=what.settled)
                 continue
+            oracle.tracker.whole = reader.facts.form == "transcript"
             frames[what.conn] += 1
             if what.dir == "out":
                 token = _pushed(what.msg)

@@ -79,6 +79,8 @@ class Tracker:
         # The last snapshot of each channel that is followed.
         self.latest: dict[str, Snapshot] = Bounded()
         self.settled = False
+        # Whether what is no JSON is recorded too; a log of messages lacks it.
+        self.whole = True
         self.epoch = 0
         # How often each channel was disposed of.
         self._lives: dict[str, int] = Bounded(_CHANNELS)

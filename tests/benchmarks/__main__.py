@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from . import checks
+
 RUNS = 3
 
 
@@ -97,6 +99,7 @@ def main() -> None:
     first_scenario()
     scenarios_per_second()
     patience()
+    checks.main()
 
 
 main()

@@ -105,10 +105,9 @@ def _command(path: Path) -> tuple[float, int]:
     best, peak = 1e9, 0
     for _ in range(RUNS):
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-c", _CHILD, str(path)], check=True, stdout=subprocess.PIPE)
+        done = subprocess.run([sys.executable, "-c", _CHILD, str(path)], check=True, capture_output=True, text=True)
         best = min(best, time.perf_counter() - began)
-    printed = subprocess.run([sys.executable, "-c", _CHILD, str(path)], check=True, capture_output=True, text=True)
-    peak = int(printed.stderr.strip()) // 1024
+        peak = int(done.stderr.strip()) // 1024
     return best, peak
 
 

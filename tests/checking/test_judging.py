@@ -109,6 +109,15 @@ def test_tokens_of_a_log_are_in_no_report() -> None:
     assert token not in orjson.dumps(check_record([result], load())).decode()
 
 
+def test_what_a_log_of_messages_lacks_is_held_against_nobody() -> None:
+    """A host answers what it cannot read, and a log of messages does not show what that was."""
+    t = Trace("0.9.0")
+    t.handshake()
+    t.error(None, -32700)
+    assert judged(as_lines(sidecar(t.frames))).findings == ()
+    assert [f.obligations for f in judged(as_lines(transcript(t.frames))).findings] == [("AHP-RPC-022",)]
+
+
 def test_a_broken_line_ends_the_judging_and_what_came_before_counts() -> None:
     good = as_lines(recording(a_bad_trace().frames))
     result = judged(good + b"{broken\n" + good)

@@ -77,6 +77,17 @@ def the_turn_is_cancelled_and_the_session_never_heard(t: Trace) -> None:
     t.envelope(SESSION, shows(1))
 
 
+@blocks.bad("AHP-TOOLAUTH-022")
+def the_session_never_hears_of_the_second_challenge(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    t.unblocked()
+    t.envelope(CHAT, challenge(requiredScopes=["more"]))
+    t.envelope(SESSION, shows(24))
+    t.unblocked(entry=None)
+    t.envelope(SESSION, shows(8))
+
+
 @blocks.bad("AHP-TOOLAUTH-064")
 def an_entry_for_a_call_that_was_never_blocked(t: Trace) -> None:
     t.follow(chat=working_chat())

@@ -173,7 +173,7 @@ class Answers(Rule):
     def _in(self, frame: Frame, message: dict[str, Any]) -> None:
         identity = message.get("id")
         if identity is None:
-            if message.get("error") is not None and frame.conn in self._unreadable:
+            if message.get("error") is not None and (frame.conn in self._unreadable or not self.tracker.whole):
                 # What could not be read has no id to answer under (JSON-RPC 2.0 section 5, ambiguity A-30).
                 return
             if self._notified.get(frame.conn, -1) > self._answered.get(frame.conn, -1):

@@ -343,23 +343,30 @@ class ToolAuthentication(Rule):
 
         A session that is late is known by its catalogue: as long as the chat waits there, its entry may still come.
         """
-        first = min(block.challenged, default=None)
-        if first is None:
-            return
-        if block.listed:
+        bare = self._bare(block)
+        if block.challenged and block.listed:
             self.watch("AHP-TOOLAUTH-022")
-        elif (
-            (block.resolved or block.over >= 0)
+        if (
+            bare is not None
+            and (block.resolved or block.over >= 0)
             and self._calmed.get(subject[0], -1) > (max(block.resolved) if block.resolved else block.over)
-            and self._session_followed(subject[0], first)
+            and self._session_followed(subject[0], bare)
         ):
             self.find(
                 "AHP-TOOLAUTH-022",
                 "a blocked call had no entry in its session",
                 expected=f"session/inputNeededSet, kind toolAuthentication, for call {subject[-1]} of {subject[1]}",
                 seen="none",
-                frame=block.challenged[first].frame.n,
+                frame=block.challenged[bare].frame.n,
             )
+
+    def _bare(self, block: Block) -> int | None:
+        """The first challenge if the call was never listed; the last one if no entry came after its removal before."""
+        if not block.challenged or not block.listed:
+            return min(block.challenged, default=None)
+        last = max(block.challenged)
+        removed = max((seq for seq in block.removed if seq < last), default=None)
+        return last if removed is not None and max(block.listed) < removed else None
 
     def _has_call(self, subject: Subject, block: Block) -> None:
         first = min(block.listed, default=None)
