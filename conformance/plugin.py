@@ -215,6 +215,7 @@ def _theatre_of_worker(settings: Settings, config: pytest.Config) -> Theatre:
         token_env=settings.token_env,
         token_in=settings.token_in,
         faults=settings.faults,
+        protocol=settings.protocol,
         timeout=settings.patience,
     )
     driver.start()

@@ -233,6 +233,7 @@ def _started(settings: Settings) -> Driver:
             token_env=settings.token_env,
             token_in=settings.token_in,
             faults=settings.faults,
+            protocol=settings.protocol,
             timeout=settings.patience,
         )
     except TargetError as error:
@@ -251,8 +252,8 @@ def _rerun_prefix(settings: Settings) -> str:
     import shlex
 
     words = ["ahp-conformance", "run", settings.target]
-    if len(settings.offers) == 1:
-        words += ["--protocol", settings.offers[0]]
+    if settings.protocol is not None:
+        words += ["--protocol", settings.protocol]
     if settings.token_env:
         words += ["--token-env", settings.token_env, "--token-in", settings.token_in]
     for fault in settings.faults:

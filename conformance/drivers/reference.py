@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from conformance.host import VERSIONS_SUPPORTED, HostServer, ReferenceHost
+from conformance.protocol import VERSIONS
 from conformance.wire.transport import Transport
 from conformance.wire.websocket import connect_websocket
 
@@ -26,8 +27,8 @@ def reference_host(
     """A reference host by names. Raises :class:`TargetError` for a version or a fault that it does not have."""
     chosen = [_fault(name) for name in faults]
     for version in versions:
-        if version not in VERSIONS_SUPPORTED:
-            raise TargetError(f"the reference host does not speak {version}; it speaks {', '.join(VERSIONS_SUPPORTED)}")
+        if version not in VERSIONS:
+            raise TargetError(f"the reference host does not speak {version}; it can speak {', '.join(VERSIONS)}")
     return ReferenceHost(versions=tuple(versions) or VERSIONS_SUPPORTED, faults=chosen, grace=grace, clock=clock)
 
 
@@ -41,13 +42,16 @@ def _fault(name: str) -> Fault:
 
 
 class ReferenceDriver(BaseDriver):
-    """Starts the reference host in this process. ``faults`` names the ways in which it misbehaves."""
+    """Starts the reference host in this process. ``faults`` names the ways in which it misbehaves.
+
+    It speaks what it speaks by default, and ``protocol`` beside that, if it can.
+    """
 
     name = "reference"
     grace = 5.0
 
-    def __init__(self, *, versions: Sequence[str] = (), faults: Sequence[str] = (), timeout: float = 10.0) -> None:
-        self._versions = tuple(versions)
+    def __init__(self, *, protocol: str | None = None, faults: Sequence[str] = (), timeout: float = 10.0) -> None:
+        self._versions = tuple(v for v in VERSIONS if v in VERSIONS_SUPPORTED or v == protocol)
         self._faults = tuple(faults)
         self._timeout = timeout
         self._server: HostServer | None = None

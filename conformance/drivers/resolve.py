@@ -23,10 +23,12 @@ def resolve(
     token_env: str | None = None,
     token_in: TokenPlace = "query",
     faults: Sequence[str] = (),
+    protocol: str | None = None,
     timeout: float = 10.0,
 ) -> Driver:
     """The driver for ``target``: ``reference``, an address, an installed driver's name, or ``module:Class``.
 
+    ``faults`` and ``protocol``, the one version that is going to be offered, are for the reference host alone.
     Raises :class:`TargetError` for a target that is none of these, and for a token variable that is not set.
     """
     token = None
@@ -41,7 +43,7 @@ def resolve(
     if target == "reference":
         from .reference import ReferenceDriver
 
-        return ReferenceDriver(faults=faults, timeout=timeout)
+        return ReferenceDriver(protocol=protocol, faults=faults, timeout=timeout)
     if target.endswith(".toml") or Path(target).is_file():
         raise TargetError(
             f"{target}: host profiles are not supported yet; give the address of the running host"

@@ -12,7 +12,10 @@ LIMIT = 4096
 
 
 class Bounded(dict[K, V]):
-    """A dict that forgets its oldest entries beyond ``limit`` (default: ``LIMIT``). Setting a key anew makes it the youngest."""
+    """A dict that forgets its oldest entries beyond ``limit`` (default: ``LIMIT``).
+
+    Setting a key anew makes it the youngest.
+    """
 
     __slots__ = ("limit",)
 

@@ -27,6 +27,11 @@ class Settings:
     level: str = "may"
     faults: tuple[str, ...] = ()
 
+    @property
+    def protocol(self) -> str | None:
+        """The version that is offered, None when there are several to choose from."""
+        return self.offers[0] if len(self.offers) == 1 else None
+
     def dumps(self) -> str:
         return json.dumps(asdict(self))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.drivers import Driver, EndpointDriver, TargetError, resolve
-from conformance.drivers.reference import ReferenceDriver
+from conformance.drivers.reference import ReferenceDriver, reference_host
 from conformance.wire.errors import ConnectError
 from tests.running.command import ahp
 
@@ -76,7 +76,7 @@ def test_a_token_never_shows_in_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_reference_host_leaves_nothing_behind() -> None:
     before = threading.active_count()
-    driver = ReferenceDriver(versions=("0.6.0",), faults=())
+    driver = ReferenceDriver(protocol="0.7.0", faults=())
     driver.start()
     transport = driver.connect()
     transport.close()
@@ -89,4 +89,4 @@ def test_a_wrong_fault_or_version_is_named() -> None:
     with pytest.raises(TargetError, match="no-such-fault"):
         ReferenceDriver(faults=("no-such-fault",)).start()
     with pytest.raises(TargetError, match=r"5\.0\.0"):
-        ReferenceDriver(versions=("5.0.0",)).start()
+        reference_host(versions=("5.0.0",))

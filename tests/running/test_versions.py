@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from conformance.protocol import VERSIONS
 from conformance.running.settings import Settings
 from tests.running.command import ahp
@@ -52,11 +54,21 @@ def test_the_gravest_verdict_is_that_of_all(tmp_path: Path) -> None:
 
 def test_a_version_that_the_host_does_not_speak_keeps_nothing_from_the_others(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run = ahp("run", *PING, "--protocol", "0.7.0", "--protocol", "0.9.0", cwd=tmp_path, out=out)
+    run = ahp("run", *PING, "--protocol", "0.6.99", "--protocol", "0.9.0", cwd=tmp_path, out=out)
     assert run.code == 4
-    assert "speaks none of the offered versions 0.7.0" in run.err
+    assert "speaks none of the offered versions 0.6.99" in run.err
     assert record_in(out / "0.9.0")["verdict"] == "conformant"
-    assert not (out / "0.7.0").exists()
+    assert not (out / "0.6.99").exists()
+
+
+@pytest.mark.parametrize("version", ["0.7.0", "0.8.0", "1.0.0"])
+def test_the_reference_host_is_right_by_the_rules_of_every_version(version: str, tmp_path: Path) -> None:
+    run = ahp("run", "--protocol", version, cwd=tmp_path, out=tmp_path / "out")
+    assert run.code == 0, run.out[-2000:]
+    assert run.record is not None
+    assert (run.record["protocol"], run.record["verdict"]) == (version, "conformant")
+    assert not [finding for scenario in run.record["scenarios"] for finding in scenario["findings"]]
+    assert run.record["counts"]["scenarios"]["passed"] > 400
 
 
 def test_a_version_without_rules_is_wrong_usage(tmp_path: Path) -> None:
