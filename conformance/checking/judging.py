@@ -82,7 +82,9 @@ def judge_log(name: str, opener: Opener, *, version: str | None = None) -> LogRe
                 ending = "settled" if what.settled else "unsettled"
                 oracle.end(settled=what.settled)
                 continue
-            oracle.tracker.whole = reader.facts.form == "transcript"
+            if not frames:
+                # Only a transcript from its first frame on is sure to have all clients and all that they asked.
+                oracle.tracker.whole = reader.facts.form == "transcript" and what.n == 0
             frames[what.conn] += 1
             if what.dir == "out":
                 token = _pushed(what.msg)

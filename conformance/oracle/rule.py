@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import orjson
 
+from conformance.protocol import params_violations
+
 from .findings import Finding
 from .memory import Bounded
 from .tracker import Listener, Tracker
@@ -57,6 +59,11 @@ class Rule(Listener):
     def version(self, conn: str) -> str | None:
         """The version that this connection negotiated."""
         return self.tracker.connection(conn).version
+
+    def malformed(self, conn: str, method: str, params: Any) -> bool:
+        """Whether params are not what their type demands; where the version is unknown nobody can tell, and they are."""
+        version = self.version(conn)
+        return version is None or bool(params_violations(version, method, params))
 
     def watch(self, *obligations: str) -> None:
         """An occasion arose in which the host could have broken these obligations."""

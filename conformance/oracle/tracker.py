@@ -79,7 +79,8 @@ class Tracker:
         # The last snapshot of each channel that is followed.
         self.latest: dict[str, Snapshot] = Bounded()
         self.settled = False
-        # Whether what is no JSON is recorded too; a log of messages lacks it.
+        # Whether everything is recorded: all connections from their beginning, and what is no JSON too. A log of
+        # messages may lack what was asked before, and by others.
         self.whole = True
         self.epoch = 0
         # How often each channel was disposed of.
@@ -106,6 +107,10 @@ class Tracker:
         if view is None:
             view = self.connections[name] = ConnectionView(name, version=self._assumed)
         return view
+
+    def begins(self, name: str) -> bool:
+        """Whether the beginning of a connection is recorded, so that what it was told and asked for is known."""
+        return self.whole or self.connection(name).greeted
 
     def _close(self, view: ConnectionView) -> None:
         view.closed = True
@@ -333,6 +338,9 @@ class Tracker:
 
     def _compare(self, snapshot: Snapshot, asker: ConnectionView) -> None:
         """Compare a snapshot with what was folded up to its number: now where it can be told, else when it can."""
+        if asker.version is None:
+            # Nobody knows by which rules to fold.
+            return
         if snapshot.folded is not None:
             # The same connection asked again, and everything up to fromSeq came before the answer.
             self._tell("comparison", Comparison(snapshot, snapshot.folded, snapshot.conn))

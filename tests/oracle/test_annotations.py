@@ -26,6 +26,14 @@ def refuse(t: Trace, action: JSON, conn: str = "A", to: str | None = None) -> No
     t.echo(ANNOTATIONS, action, conn, to, rejected="no")
 
 
+@book.good()
+def an_annotation_that_the_host_puts_back(t: Trace) -> None:
+    """It moves a resolved one, say."""
+    follow(t, note(t, resolved=True))
+    t.envelope(ANNOTATIONS, REMOVED)
+    t.envelope(ANNOTATIONS, sets(note(t, resolved=True)))
+
+
 # -- clients ------------------------------------------------------------------------------------------
 
 
@@ -145,7 +153,8 @@ def lists_sessions(t: Trace, annotations: int, entries: int) -> JSON:
 def the_counts_stay_behind(t: Trace) -> None:
     follow(t)
     t.echo(ANNOTATIONS, sets(note(t)))
-    t.call("listSessions", lists_sessions(t, 0, 0))
+    for _ in range(2):
+        t.call("listSessions", lists_sessions(t, 0, 0))
 
 
 @book.bad("AHP-ANN-011")
@@ -158,6 +167,21 @@ def entries_are_not_counted(t: Trace) -> None:
 def the_counts_follow(t: Trace) -> None:
     follow(t, note(t, "n1", remark(), remark("e2")))
     t.call("listSessions", lists_sessions(t, 1, 2))
+
+
+@book.good("AHP-ANN-011")
+def the_counts_follow_a_moment_later(t: Trace) -> None:
+    follow(t)
+    t.echo(ANNOTATIONS, sets(note(t)))
+    t.call("listSessions", lists_sessions(t, 0, 0))
+
+
+@book.good("AHP-ANN-011")
+def the_counts_are_ahead_of_the_channel(t: Trace) -> None:
+    follow(t)
+    t.call("listSessions", lists_sessions(t, 1, 1))
+    t.envelope(ANNOTATIONS, sets(note(t)))
+    t.envelope(ANNOTATIONS, says(remark("e2")))
 
 
 @book.good()

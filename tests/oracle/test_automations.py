@@ -117,6 +117,29 @@ def a_run_that_cannot_be_followed(t: Trace) -> None:
     t.error(t.ask("subscribe", channel=RUN), -32008)
 
 
+@requests.good("AHP-AUTOM-130", versions=VERSIONS)
+def a_run_that_was_on_its_way_out(t: Trace) -> None:
+    follows(t, entry(runs=[summary("completed")]))
+    t.call("runAutomation", {"resource": RUN}, channel=CATALOGUE, automation=NIGHTLY, requestId="k")
+    t.error(t.ask("subscribe", channel=RUN), -32008)
+    sets(t, entry())
+
+
+@requests.good(versions=VERSIONS)
+def what_is_not_for_everybody(t: Trace) -> None:
+    t.handshake(automations={})
+    t.error(t.ask("subscribe", channel=CATALOGUE), -32009)
+
+
+@entries.good(versions=VERSIONS)
+def an_update_overtakes_the_new_entry(t: Trace) -> None:
+    """Both requests are accepted before the host has made anything of them."""
+    follows(t)
+    creates(t)
+    changes(t, title="New")
+    sets(t, defined(title="New"))
+
+
 @requests.bad("AHP-AUTOM-130", versions=VERSIONS)
 def a_run_of_another_automation(t: Trace) -> None:
     follows(t, entry())

@@ -123,6 +123,16 @@ def ids_that_are_made_up_anew(t: Trace) -> None:
 
 
 @changesets.good("AHP-CHG-016")
+def a_file_is_staged_in_part(t: Trace) -> None:
+    """What is in the index and what is not are two entries for one file."""
+    follow(t, changeset(file("a")))
+    staged = edit("a")
+    staged["after"]["content"]["uri"] = "git-index:///work/a.py"
+    t.envelope(CHANGESET, puts({"id": "staged", "edit": staged}))
+    t.envelope(CHANGESET, replaces(file("a"), {"id": "staged", "edit": staged}, {"id": "other", "edit": edit("a")}))
+
+
+@changesets.good("AHP-CHG-016")
 def files_come_and_go(t: Trace) -> None:
     """A file that was away, or is renamed, is another one."""
     follow(t, changeset(file("a")))
@@ -368,6 +378,14 @@ def a_missing_target_is_refused(t: Trace) -> None:
 def a_failed_operation_runs_on(t: Trace) -> None:
     follow(t, changeset(operations=[operation()]))
     invoke(t, "revert", operation_goes("running"))
+
+
+@operations.good("AHP-CHG-029")
+def another_client_was_faster(t: Trace) -> None:
+    """Its run goes on, and is no matter of the invocation that was refused for it."""
+    follow(t, changeset(operations=[operation()]))
+    t.envelope(CHANGESET, operation_goes("running"))
+    invoke(t, "revert")
 
 
 @operations.good("AHP-CHG-028", "AHP-CHG-029")

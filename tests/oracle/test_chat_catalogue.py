@@ -205,15 +205,20 @@ def work_is_handed_on(t: Trace) -> None:
 # -- messages -----------------------------------------------------------------------------------------
 
 
+def to_be_read(t: Trace) -> None:
+    listed = [{**entry, "interactivity": "read-only"} for entry in calm_session()["chats"]]
+    t.follow(session=calm_session(chats=listed), chat=idle_chat(interactivity="read-only"))
+
+
 @catalogue.bad("AHP-CHAT-034")
 def a_chat_to_be_read_takes_a_message(t: Trace) -> None:
-    t.follow(session=None, chat=idle_chat(interactivity="read-only"))
+    to_be_read(t)
     t.echo(CHAT, starts())
 
 
 @catalogue.good("AHP-CHAT-034")
 def a_chat_to_be_read_refuses_a_message(t: Trace) -> None:
-    t.follow(session=None, chat=idle_chat(interactivity="read-only"))
+    to_be_read(t)
     t.echo(CHAT, starts(), rejected="read only")
     t.envelope(CHAT, starts())
 
@@ -267,6 +272,69 @@ def chats_are_moved(t: Trace) -> None:
 def a_recording_from_the_middle(t: Trace) -> None:
     t.call("subscribe", {"snapshot": t.snapshot(CHAT, idle_chat())}, channel=CHAT)
     t.echo(CHAT, starts())
+
+
+# -- what is not seen ---------------------------------------------------------------------------------
+
+
+@catalogue.good()
+def a_chat_is_opened_for_messages(t: Trace) -> None:
+    to_be_read(t)
+    t.envelope(SESSION, {"type": "session/chatUpdated", "chat": CHAT, "changes": {"interactivity": "full"}})
+    t.echo(CHAT, starts())
+
+
+@catalogue.good()
+def a_chat_may_have_been_opened_for_messages(t: Trace) -> None:
+    t.follow(session=None, chat=idle_chat(interactivity="read-only"))
+    t.echo(CHAT, starts())
+
+
+@catalogue.good()
+def a_worker_is_taken_away_when_it_is_done(t: Trace) -> None:
+    t.follow(chat=working_chat(part_of(a_call("running"))))
+    t.envelope(SESSION, {"type": "session/chatAdded", "summary": entry(OTHER)})
+    delegates(t, OTHER)
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": OTHER})
+
+
+@catalogue.good()
+def a_worker_was_there_before_the_client_looked(t: Trace) -> None:
+    t.follow(session=None, chat=working_chat(part_of(a_call("running"))))
+    delegates(t, OTHER)
+    t.subscribe(SESSION, calm_session())
+
+
+@catalogue.good("AHP-CHAT-002")
+def a_subscription_is_refused_for_its_params(t: Trace) -> None:
+    t.follow(chat=None)
+    t.error(t.ask("subscribe", channel=CHAT, view="all"), -32602)
+
+
+@catalogue.good("AHP-CHAT-002")
+def a_chat_may_be_gone_when_its_session_is_left(t: Trace) -> None:
+    t.follow(chat=None, session=two())
+    t.error(t.ask("subscribe", channel=OTHER), -32001)
+    t.notify("unsubscribe", channel=SESSION)
+
+
+@catalogue.good()
+def a_chat_is_made_anew_at_once(t: Trace) -> None:
+    t.follow(session=two())
+    disposal = t.ask("disposeChat", channel=OTHER)
+    creation = t.ask("createChat", channel=SESSION, chat=OTHER)
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": OTHER})
+    t.result(disposal)
+    t.envelope(SESSION, {"type": "session/chatAdded", "summary": entry(OTHER)})
+    t.result(creation)
+
+
+@catalogue.good(versions=NEW)
+def a_moved_chat_goes_on(t: Trace) -> None:
+    t.follow()
+    t.call("moveChat", {"session": SESSION}, channel=OTHER, targetSession=SESSION)
+    t.envelope(SESSION, {"type": "session/chatAdded", "summary": entry(OTHER)})
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": OTHER})
 
 
 @found(catalogue)

@@ -14,10 +14,12 @@ from .traces import (
     Trace,
     calm_session,
     clean,
+    ends,
     finished,
     found,
     idle_chat,
     root,
+    starts,
     working_chat,
 )
 
@@ -249,6 +251,67 @@ def older_turns_that_are_not_loaded(t: Trace) -> None:
     t.ping()
     t.window([finished(identity="young")])
     opens(t, source=source(t), summary=entry(origin=origin()))
+
+
+# -- several at once ----------------------------------------------------------------------------------
+
+
+def adds(t: Trace, to: str = "A", **more: Any) -> None:
+    t.envelope(SESSION, {"type": "session/chatAdded", "summary": entry(**more)}, to)
+
+
+@creation.good("AHP-CHAT-007")
+def a_chat_is_made_anew_at_once(t: Trace) -> None:
+    t.follow()
+    adds(t)
+    disposal = t.ask("disposeChat", channel=OTHER)
+    wanted = t.ask("createChat", channel=SESSION, chat=OTHER)
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": OTHER})
+    adds(t)
+    t.result(disposal)
+    t.result(wanted)
+
+
+@creation.good()
+def another_client_disposes_of_it_just_then(t: Trace) -> None:
+    t.follow()
+    adds(t)
+    wanted = t.ask("createChat", channel=SESSION, chat=OTHER)
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": OTHER})
+    adds(t)
+    t.result(wanted)
+
+
+@creation.good("AHP-CHAT-015", versions=OLD)
+def two_clients_want_one_uri(t: Trace) -> None:
+    t.follow("AB", chat=idle_chat(turns=[finished()]))
+    first = t.ask("createChat", "A", channel=SESSION, chat=OTHER)
+    second = t.ask("createChat", "B", channel=SESSION, chat=OTHER, source=FORK)
+    adds(t, "AB")
+    t.result(first)
+    t.error(second, -32602, "B")
+
+
+@creation.good("AHP-CHAT-012", versions=OLD, settled=False)
+def one_client_is_ahead_of_another(t: Trace) -> None:
+    t.follow("BA")
+    t.envelope(CHAT, starts())
+    t.envelope(CHAT, ends())
+    forked = t.ask("createChat", channel=SESSION, chat=OTHER, source=FORK)
+    adds(t, origin={"kind": "fork", **FORK})
+    t.result(forked)
+
+
+@creation.good(versions=NEW, settled=False)
+def the_turn_ended_before_it_was_forked(t: Trace) -> None:
+    t.follow("A", chat=None)
+    t.follow("B", chat=working_chat(), session=None)
+    source_ = {"kind": "fork", **FORK}
+    forked = t.ask("createChat", channel=SESSION, chat=OTHER, source=source_)
+    t.seq = 1
+    adds(t, origin=source_)
+    t.result(forked)
+    t.envelope(CHAT, ends(), "B", seq=1)
 
 
 @found(creation)

@@ -144,6 +144,38 @@ def a_user_talks_to_a_worker(t: Trace) -> None:
     t.follow("B", session=None, chat=late)
 
 
+@messages.good()
+def a_user_queues_for_a_worker(t: Trace) -> None:
+    t.follow(session=None, chat=idle_chat(origin=WORKER))
+    t.envelope(CHAT, starts(queuedMessageId="one"))
+
+
+@messages.good(versions=OLD)
+def a_turn_seen_right_before_its_end(t: Trace) -> None:
+    t.handshake()
+    t.subscribe(CHAT, working_chat(modifiedAt="2026-01-01T00:02:00Z"))
+    t.envelope(CHAT, {**ends(), "duration": 60000})
+    late = idle_chat(turns=[{**finished(), "duration": 60000}], modifiedAt="2026-01-01T00:02:00Z")
+    t.subscribe(CHAT, late)
+
+
+def test_others_may_have_talked_to_a_worker() -> None:
+    """A log of one client does not show what another one's user has typed."""
+    t = Trace()
+    t.follow(session=None, chat=working_chat(origin=WORKER))
+    assert t.judged().findings
+    assert t.judged(whole=False).findings == []
+
+
+@messages.good()
+def a_client_counts_from_the_beginning_again(t: Trace) -> None:
+    """The echo of what it said before it came back comes after what it says now under the same number."""
+    t.follow()
+    t.dispatch(CHAT, starts("old"), client_seq=1)
+    t.dispatch(CHAT, starts("new", message={"text": "else", "origin": {"kind": "user"}}), client_seq=1)
+    t.envelope(CHAT, starts("old"), origin=("A", 1))
+
+
 @found(messages)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

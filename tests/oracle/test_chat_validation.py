@@ -8,6 +8,8 @@ from .traces import (
     DONE,
     FAILED,
     JSON,
+    ROOT,
+    SESSION,
     Case,
     Cases,
     Trace,
@@ -57,6 +59,13 @@ def a_chat(t: Trace, status: str = "running", contributor: JSON = None, conns: s
 
 def owned(t: Trace, by: str = "client-A") -> None:
     a_chat(t, "running", {"kind": "client", "clientId": by})
+
+
+def offered(t: Trace) -> None:
+    """The same, by a client that offers its tools still."""
+    running = {**a_call("running", contributor=None), "contributor": {"kind": "client", "clientId": "client-A"}}
+    session = calm_session(activeClients=[{"clientId": "client-A", "tools": []}])
+    t.follow(session=session, chat=working_chat(part_of(running)))
 
 
 def asked(t: Trace, *questions: JSON, **members: JSON) -> None:
@@ -222,7 +231,7 @@ def a_plain_message_is_refused(t: Trace) -> None:
 
 @validation.bad("AHP-TRUNC-011")
 def no_turn_behind_a_truncation(t: Trace) -> None:
-    t.follow(session=None, chat=working_chat())
+    t.follow(chat=working_chat())
     t.echo(CHAT, TRUNCATES)
     t.echo(CHAT, starts("next"), rejected="one is running")
 
@@ -252,13 +261,13 @@ def only_who_started_may_approve(t: Trace) -> None:
 
 @validation.bad("AHP-CLTOOL-007")
 def the_owners_result_is_refused(t: Trace) -> None:
-    owned(t)
+    offered(t)
     t.echo(CHAT, SUCCEEDED, rejected="no")
 
 
 @validation.bad("AHP-CLTOOL-023")
 def the_owners_progress_is_refused(t: Trace) -> None:
-    owned(t)
+    offered(t)
     t.echo(CHAT, PRODUCED, rejected="no")
 
 
@@ -465,6 +474,46 @@ def a_recording_that_begins_in_the_middle(t: Trace) -> None:
     t.reconnect("B", "client-B", 5, [CHAT], {"type": "replay", "actions": [], "missing": []})
     t.seq = 5
     t.echo(CHAT, ends("Cancelled"), "B")
+
+
+@validation.good()
+def a_client_is_no_longer_active_where_nobody_looks(t: Trace) -> None:
+    owned(t)
+    t.echo(CHAT, SUCCEEDED, rejected="you have left")
+
+
+@validation.good()
+def no_turn_behind_a_truncation_in_an_unknown_session(t: Trace) -> None:
+    """It may be archived, or wait for a token."""
+    t.follow(session=None, chat=working_chat())
+    t.echo(CHAT, TRUNCATES)
+    t.echo(CHAT, starts("next"), rejected="archived")
+
+
+@validation.good()
+def a_message_is_refused_to_one_who_does_not_know_the_agents(t: Trace) -> None:
+    """An agent may wait for a token."""
+    t.handshake()
+    t.notify("unsubscribe", channel=ROOT)
+    t.subscribe(SESSION, calm_session())
+    t.subscribe(CHAT, idle_chat())
+    t.echo(CHAT, starts(), rejected="a token is needed")
+
+
+@validation.good(versions=NEW)
+def a_turn_outside_of_the_window_is_resumed(t: Trace) -> None:
+    t.handshake()
+    t.subscribe(CHAT, idle_chat(status=2, turnsNextCursor="older"), view={"turns": 0})
+    t.echo(CHAT, {"type": "chat/turnResume", "turnId": TURN})
+
+
+def test_others_may_have_removed_the_chat() -> None:
+    """Who follows the chat alone is not told of it."""
+    t = Trace()
+    t.follow(session=None, chat=working_chat())
+    t.echo(CHAT, waits("one"), rejected="no such chat")
+    assert t.judged().findings
+    assert t.judged(whole=False).findings == []
 
 
 @found(validation)

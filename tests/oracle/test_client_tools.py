@@ -225,6 +225,32 @@ def an_entry_ahead_of_the_approval(t: Trace) -> None:
     t.echo(CHAT, about("Confirmed", approved=True, confirmed="user-action"))
 
 
+@tools.good()
+def a_tool_that_a_client_offers_no_more(t: Trace) -> None:
+    offering(t, client("client-B", "read"), serverTools=[])
+    t.envelope(SESSION, {"type": "session/activeClientSet", "activeClient": client("client-B", "write")})
+    t.envelope(CHAT, begins(contributor=None))
+
+
+@tools.good()
+def an_owner_who_left_during_the_turn_before_anybody_saw_it(t: Trace) -> None:
+    offering(t)
+    t.envelope(CHAT, begins(contributor=OWNER))
+
+
+@tools.good()
+def an_owner_who_came_and_went_while_nobody_looked(t: Trace) -> None:
+    offering(t, client("client-B", "read"))
+    leaves(t)
+    t.notify("unsubscribe", channel=SESSION)
+    t.envelope(CHAT, ends())
+    t.seq += 1
+    t.envelope(CHAT, starts("next"), origin=("Z", 1))
+    t.seq += 1
+    t.subscribe(SESSION, calm_session())
+    t.envelope(CHAT, {**begins(contributor=OWNER), "turnId": "next"})
+
+
 @found(tools)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

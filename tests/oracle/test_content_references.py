@@ -144,6 +144,56 @@ def a_terminal_that_went_with_its_call(t: Trace) -> None:
     t.error(t.ask("subscribe", channel="ahp-terminal:/t1"), -32008)
 
 
+@references.good()
+def what_was_truncated_is_no_longer_kept(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, {"type": "chat/responsePart", "turnId": TURN, "part": {"kind": "contentRef", **INPUT}})
+    t.echo(CHAT, {"type": "chat/truncated"})
+    reads(t, None)
+
+
+@references.good()
+def what_was_truncated_while_it_was_read(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, {"type": "chat/responsePart", "turnId": TURN, "part": {"kind": "contentRef", **INPUT}})
+    identity = t.ask("resourceRead", uri=URI)
+    t.envelope(CHAT, {"type": "chat/truncated"}, origin=("Z", 7))
+    t.error(identity, -32008)
+
+
+@references.good()
+def what_was_named_before_the_client_left(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, {"type": "chat/responsePart", "turnId": TURN, "part": {"kind": "contentRef", **INPUT}})
+    t.notify("unsubscribe", channel=CHAT)
+    reads(t, None)
+
+
+@references.good()
+def who_needs_a_token_first(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, {"type": "chat/responsePart", "turnId": TURN, "part": {"kind": "contentRef", **INPUT}})
+    t.error(t.ask("resourceRead", uri=URI), -32007, data={"resources": []})
+
+
+@references.good()
+def a_terminal_that_ends_while_somebody_subscribes(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, begins(contributor=None))
+    t.envelope(CHAT, ready())
+    t.envelope(CHAT, about("ContentChanged", content=[TERMINAL]))
+    identity = t.ask("subscribe", channel=TERMINAL["resource"])
+    t.envelope(CHAT, about("Complete", result=DONE))
+    t.error(identity, -32008)
+
+
+@references.good(versions=LATER)
+def an_input_that_is_asked_about_anew(t: Trace) -> None:
+    edits(t)
+    t.envelope(CHAT, {**ready(confirmed=False, editable=True, confirmationTitle="Again?"), "toolInput": INPUT})
+    reads(t, "the new proposal")
+
+
 @found(references)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -144,6 +144,17 @@ def a_plugin_of_another_client(t: Trace) -> None:
     shows(t, plugin(uri="virtual://phone/skills", clientId="tablet"), **published())
 
 
+@lists.good("AHP-CUST-010")
+def a_plugin_whose_publisher_has_just_left(t: Trace) -> None:
+    """The host takes back its entry when it comes to it; meanwhile it may speak of others."""
+    entry = plugin(uri="virtual://skills", clientId="phone")
+    shows(t, entry, plugin("q", uri="file:///q"), **published("virtual://skills"))
+    t.envelope(SESSION, {"type": "session/activeClientRemoved", "clientId": "phone"})
+    tablet: JSON = {"clientId": "tablet", "tools": [], "customizations": [plugin("own", uri="virtual://skills")]}
+    t.envelope(SESSION, {"type": "session/activeClientSet", "activeClient": tablet})
+    updates(t, plugin("q", uri="file:///q"))
+
+
 @lists.bad("AHP-MCP-028")
 def a_server_of_a_client_on_its_own(t: Trace) -> None:
     shows(t, {**server(), "uri": "virtual://phone/skills/mcp.json"}, **published())

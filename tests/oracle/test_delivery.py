@@ -410,6 +410,23 @@ def a_chat_under_a_uri_of_the_hosts_own(t: Trace) -> None:
     t.envelope(own, about("Start", toolName="x", displayName="x"))
 
 
+@delivery.good("AHP-CHAT-054", versions=("0.6.0", "0.9.0"))
+def what_may_be_late_comes_after_the_removal(t: Trace) -> None:
+    t.follow(chat=None)
+    t.subscribe(CHAT, idle_chat(), delivery={"maxLatencyMs": 500})
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": CHAT}, seq=6)
+    t.envelope(CHAT, starts(), seq=5)
+
+
+@delivery.good()
+def one_of_two_subscriptions_is_refused(t: Trace) -> None:
+    t.handshake()
+    early, late = t.ask("subscribe", channel=SESSION), t.ask("subscribe", channel=SESSION)
+    t.error(early, -32001)
+    t.envelope(SESSION, TITLE)
+    t.result(late, {"snapshot": t.snapshot(SESSION, calm_session(title="New"))})
+
+
 @found(delivery, vocabulary)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

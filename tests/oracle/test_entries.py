@@ -274,6 +274,15 @@ def refused_entries_of_clients(t: Trace) -> None:
     t.echo(CHAT, about("Complete", result=DONE), rejected="no such call")
 
 
+@entries.good()
+def a_second_wait_is_listed_before_the_first_goes(t: Trace) -> None:
+    """A host may send what is new in its list before what is not there any more."""
+    t.follow()
+    t.envelope(SESSION, lists(entry("toolConfirmation", "need-1", toolCall=a_call("pending-confirmation"))))
+    t.envelope(SESSION, lists(entry("toolConfirmation", "need-2", toolCall=a_call("pending-result-confirmation"))))
+    t.envelope(SESSION, unlists("need-1"))
+
+
 @found(entries)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.protocol.examples import CHAT, auth, server
+from tests.protocol.examples import CHAT, TURN, auth, server
 
 from .traces import (
     JSON,
@@ -269,6 +269,38 @@ def a_snapshot_from_before_the_end(t: Trace) -> None:
 @left.good()
 def a_chat_that_nobody_follows(t: Trace) -> None:
     t.follow(chat=idle_chat(), session=calm_session(status=24, inputNeeded=[entry("toolConfirmation")]))
+
+
+@left.good()
+def a_turn_taken_up_again_while_nobody_looked(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.envelope(CHAT, fails(t.version, resumable=True))
+    t.envelope(SESSION, {"type": "session/chatUpdated", "chat": CHAT, "changes": {"status": 2}})
+    t.notify("unsubscribe", channel=CHAT)
+    one = entry("toolConfirmation", turnId=TURN)
+    t.envelope(SESSION, lists(one))
+    held = calm_session(inputNeeded=[one], status=24)
+    held["chats"][0]["status"] = 2
+    t.subscribe(SESSION, held)
+
+
+@left.good()
+def a_chat_that_was_added_again(t: Trace) -> None:
+    t.follow(chat=None)
+    known = calm_session()["chats"][0]
+    t.envelope(SESSION, {"type": "session/chatRemoved", "chat": CHAT})
+    t.envelope(SESSION, {"type": "session/chatAdded", "summary": known})
+    t.envelope(SESSION, {"type": "session/defaultChatChanged", "defaultChat": CHAT})
+    one = entry("toolConfirmation", turnId=TURN)
+    t.envelope(SESSION, lists(one))
+    t.subscribe(SESSION, calm_session(inputNeeded=[one], status=24))
+
+
+@bit.good()
+def a_session_that_is_raised_a_moment_before_its_entry(t: Trace) -> None:
+    """Its status follows from a chat that nobody else looks at."""
+    t.follow(session=calm_session(status=24), chat=None)
+    t.envelope(SESSION, lists(entry("toolConfirmation", turnId=TURN)))
 
 
 @found(bit, left)

@@ -256,6 +256,28 @@ def test_the_turn_of_the_traces() -> None:
     assert working_chat()["activeTurn"]["id"] == TURN
 
 
+@pairs.good()
+def a_wait_while_nobody_looked_at_the_chat(t: Trace) -> None:
+    """Who comes back to the chat finds the call confirmed; its session told all along what it waited for."""
+    t.follow(chat=idle_chat())
+    t.envelope(CHAT, starts())
+    t.notify("unsubscribe", channel=CHAT)
+    t.envelope(SESSION, lists(confirmation()))
+    t.envelope(SESSION, unlists("need-1"))
+    t.subscribe(CHAT, working_chat())
+    t.envelope(CHAT, ends())
+
+
+def test_others_may_have_removed_the_chat_of_a_blocked_call() -> None:
+    """Who follows the chat alone is not told of it."""
+    t = Trace()
+    t.follow(session=None, chat=working_chat())
+    t.blocked(entry=None)
+    t.echo(CHAT, GIVEN_UP, rejected="no such chat")
+    assert t.judged().findings
+    assert t.judged(whole=False).findings == []
+
+
 @found(pairs, blocked)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

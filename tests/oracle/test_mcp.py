@@ -45,8 +45,8 @@ def with_server(t: Trace, kind: str, conns: str = "A") -> None:
     t.follow(conns, session=calm_session(customizations=[one]), chat=None)
 
 
-def demand(t: Trace) -> None:
-    t.tell("auth/required", resource=RESOURCE["resource"] if t.version < "0.8.0" else RESOURCE)
+def demand(t: Trace, **params: JSON) -> None:
+    t.tell("auth/required", resource=RESOURCE["resource"] if t.version < "0.8.0" else RESOURCE, **params)
 
 
 @servers.bad("AHP-MCP-017")
@@ -359,6 +359,70 @@ def test_every_step_of_the_graph(old: str, new: str) -> None:
     t.envelope(SESSION, becomes(new))
     right = new in LIFE[old] or new in (old, "starting")
     assert [f.obligations for f in t.judged().findings] == ([] if right else [("AHP-MCP-017",)])
+
+
+@servers.good()
+def a_server_is_switched_off_while_it_starts(t: Trace) -> None:
+    with_server(t, "starting", "AB")
+    off: JSON = {"enablement": [{"kind": "session", "enabled": False}]} if t.version >= "0.8.0" else {"enabled": False}
+    t.echo(SESSION, {"type": "session/customizationToggled", "id": "vault", **off}, to="AB")
+    t.envelope(SESSION, becomes("stopped"), "AB")
+
+
+@servers.good()
+def who_permits_delays_misses_states(t: Trace) -> None:
+    one = {**server(kind="starting"), "state": {"kind": "starting"}}
+    t.handshake()
+    t.subscribe(SESSION, calm_session(customizations=[one]), delivery={"maxLatencyMs": 500})
+    t.envelope(SESSION, becomes("stopped"))
+
+
+@servers.good()
+def a_server_started_again_while_nobody_looked(t: Trace) -> None:
+    with_server(t, "starting")
+    t.envelope(SESSION, becomes("ready", channel="mcp://vault/1"))
+    t.notify("unsubscribe", channel=SESSION)
+    t.seq += 5
+    t.subscribe(SESSION, calm_session(customizations=[{**server(kind="ready"), "channel": "mcp://vault/2"}]))
+
+
+@servers.good()
+def an_agents_resource_for_who_does_not_know_the_agents(t: Trace) -> None:
+    t.handshake()
+    t.notify("unsubscribe", channel=ROOT)
+    t.subscribe(SESSION, calm_session())
+    t.envelope(SESSION, becomes("authRequired"))
+    demand(t, channel=SESSION)
+
+
+def test_others_may_have_pushed_a_good_token() -> None:
+    t = Trace()
+    ready_by_a_token_that_was_refused(t)
+    assert t.judged(whole=False).findings == []
+
+
+@servers.good()
+def a_server_is_switched_off_later(t: Trace) -> None:
+    """Somebody edits a file long after the host has followed the request to stop."""
+    with_server(t, "ready")
+    t.echo(SESSION, {"type": "session/mcpServerStopRequested", "id": "vault"})
+    t.envelope(SESSION, becomes("stopped"))
+    off = {"enablement": [{"kind": "session", "enabled": False}]} if t.version >= "0.8.0" else {"enabled": False}
+    entry = {**server(kind="stopped"), **off}
+    del entry["channel"]
+    t.envelope(SESSION, {"type": "session/customizationUpdated", "customization": entry})
+
+
+@channel.good()
+def who_has_no_right_to_the_channel(t: Trace) -> None:
+    offering(t, "serverTools")
+    asks(t, "prompts/list", -32009)
+
+
+@channel.good()
+def a_server_without_templates(t: Trace) -> None:
+    offering(t, "serverResources")
+    asks(t, "resources/templates/list", -32601)
 
 
 @found(servers, stopped, channel)

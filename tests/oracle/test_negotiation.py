@@ -265,6 +265,14 @@ def a_reconnect_where_there_is_a_connection_already(t: Trace) -> None:
     t.call("listSessions", {"items": []})
 
 
+@negotiation.good("AHP-INIT-015", versions=OLD)
+def a_token_is_asked_for_before_the_handshake(t: Trace) -> None:
+    t.handshake()
+    offers(t, "B", t.version, code=-32007, data={"resources": []})
+    offers(t, "C", "99.0.0", t.version, code=-32007, data={"resources": []})
+    offers(t, "D", "99.0.0", code=-32007, data={"resources": []})
+
+
 @found(negotiation)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -21,6 +21,11 @@ def follow(t: Trace, *templates: str, conns: str = "A") -> None:
         t.subscribe(CHAT, idle_chat(turns=[finished(identity="turn 1")]), conn)
 
 
+def in_a_list(session: str) -> JSON:
+    item = {"resource": session, "provider": "p", "title": "Session", "status": 1}
+    return {**item, "createdAt": STARTED, "modifiedAt": STARTED}
+
+
 def fails(t: Trace, channel: str) -> None:
     t.error(t.ask("subscribe", channel=channel), -32001)
 
@@ -73,6 +78,13 @@ def the_session_was_on_its_way_out(t: Trace) -> None:
     t.tell("root/sessionRemoved", session=SESSION)
 
 
+@offers.good("AHP-CHG-003")
+def the_offer_was_on_its_way_out(t: Trace) -> None:
+    follow(t, CHANGESET)
+    fails(t, CHANGESET)
+    t.envelope(SESSION, {"type": "session/changesetsChanged", "changesets": []})
+
+
 @offers.bad("AHP-CHG-031")
 def a_changeset_outlives_its_session(t: Trace) -> None:
     follow(t, CHANGESET)
@@ -112,6 +124,24 @@ def a_session_that_is_made_anew(t: Trace) -> None:
     t.call("createSession", channel=SESSION, provider="p")
     t.subscribe(CHANGESET, changeset())
     t.subscribe(ANNOTATIONS, NOTES)
+
+
+@offers.good()
+def a_session_that_somebody_else_makes_anew(t: Trace) -> None:
+    follow(t, CHANGESET)
+    t.call("disposeSession", channel=SESSION)
+    t.tell("root/sessionAdded", summary=in_a_list(SESSION))
+    t.subscribe(CHANGESET, changeset())
+    t.subscribe(ANNOTATIONS, NOTES)
+
+
+@offers.good()
+def a_changeset_of_a_session_that_nobody_follows(t: Trace) -> None:
+    follow(t, CHANGESET)
+    t.call("listSessions", {"items": [in_a_list(SESSION), in_a_list("ahp-session:/s2")]})
+    t.subscribe(CHANGESET, changeset(file("a")))
+    t.call("disposeSession", channel=SESSION)
+    t.subscribe(CHANGESET, changeset(file("a")))
 
 
 @offers.good("AHP-CHG-003")

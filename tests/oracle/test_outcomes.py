@@ -267,6 +267,54 @@ def the_host_asks_for_a_file(t: Trace) -> None:
     t.into({"jsonrpc": "2.0", "id": 4, "method": "subscribe", "params": {"channel": "ahp-resource-watch:/w"}})
 
 
+# -- other reasons ------------------------------------------------------------------------------------
+
+WITHOUT_TOKEN: dict[str, Any] = {"data": {"resources": []}}
+
+
+@outcomes.good("AHP-SESS-001")
+def a_token_is_asked_for_before_all_else(t: Trace) -> None:
+    t.handshake()
+    creates(t)
+    t.error(t.ask("createSession", channel=SESSION, provider="p"), -32007, **WITHOUT_TOKEN)
+
+
+@outcomes.good("AHP-SESS-019")
+def a_token_is_asked_for_what_does_not_exist(t: Trace) -> None:
+    t.follow(chat=None)
+    t.call("disposeSession", channel=SESSION)
+    t.tell("root/sessionRemoved", session=SESSION)
+    t.error(t.ask("disposeSession", channel=SESSION), -32007, **WITHOUT_TOKEN)
+
+
+@outcomes.good()
+def others_may_have_disposed_of_a_session(t: Trace) -> None:
+    with_agent(t)
+    creates(t)
+    t.notify("unsubscribe", channel=ROOT)
+    creates(t)
+
+
+@outcomes.good("AHP-RPC-007")
+def a_host_has_methods_of_its_own(t: Trace) -> None:
+    t.handshake()
+    t.call("vendor/thing", {"found": 1})
+
+
+@outcomes.good("AHP-RPC-017")
+def the_provider_of_a_kept_session_is_not_there(t: Trace) -> None:
+    t.handshake()
+    t.error(t.ask("subscribe", channel=OTHER), -32002)
+
+
+@outcomes.good("AHP-SESS-018")
+def a_session_of_somebody_else_was_there_all_the_time(t: Trace) -> None:
+    with_agent(t)
+    creates(t, provider="none", code=-32002)
+    creates(t, code=-32003)
+    t.subscribe(SESSION, calm_session())
+
+
 @found(outcomes)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from tests.protocol.examples import CHAT, TURN, message
 
-from .traces import JSON, Case, Cases, Trace, clean, ends, found, starts, unwaits, waits, working_chat
+from .traces import (
+    JSON,
+    Case,
+    Cases,
+    Trace,
+    clean,
+    ends,
+    finished,
+    found,
+    idle_chat,
+    starts,
+    unwaits,
+    waits,
+    working_chat,
+)
 
 pending = Cases("pending-messages")
 
@@ -72,6 +86,7 @@ def a_steering_message_starts_a_turn(t: Trace) -> None:
 def the_queue_is_looked_at_with_the_next_message_only(t: Trace) -> None:
     queued(t, "one")
     t.envelope(CHAT, ends())
+    t.ping()
     t.echo(CHAT, starts("typed"))
 
 
@@ -79,6 +94,7 @@ def the_queue_is_looked_at_with_the_next_message_only(t: Trace) -> None:
 def what_is_queued_on_an_idle_chat_stays_there(t: Trace) -> None:
     t.follow()
     t.echo(CHAT, waits("one", "one"))
+    t.ping()
     t.echo(CHAT, starts("typed"))
 
 
@@ -153,6 +169,28 @@ def what_was_typed_is_sent_while_the_end_is_on_its_way_to_another(t: Trace) -> N
     number = t.dispatch(CHAT, starts("typed"), "B")
     t.tell("action", "B", **over)
     t.envelope(CHAT, starts("typed"), "AB", origin=("B", number))
+
+
+@pending.good()
+def a_client_is_faster_than_the_queue(t: Trace) -> None:
+    """The host was about to take the message when a client started a turn."""
+    queued(t, "one")
+    t.envelope(CHAT, ends())
+    t.echo(CHAT, starts("typed"))
+
+
+@pending.good()
+def a_queue_that_went_on_unseen(t: Trace) -> None:
+    """While the client was away the message was taken, its turn cancelled, and another one queued before that."""
+    queued(t, "one")
+    t.envelope(CHAT, ends())
+    t.notify("unsubscribe", channel=CHAT)
+    t.seq += 5
+    turns = [finished(), finished(identity="turn of one", state="cancelled")]
+    later = {"id": "two", "message": message("two")}
+    t.subscribe(CHAT, idle_chat(turns=turns, queuedMessages=[later]))
+    t.ping()
+    t.echo(CHAT, starts("typed"))
 
 
 @found(pending)

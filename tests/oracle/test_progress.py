@@ -84,6 +84,34 @@ def none_at_all(t: Trace) -> None:
     begins(t, ready=True)
 
 
+@progress.good("AHP-PROG-001")
+def a_client_tries_again_with_its_token(t: Trace) -> None:
+    t.handshake()
+    creation = t.ask("createSession", channel=SESSION, provider="p", progressToken="token")
+    at(t, 5, 5)
+    t.error(creation)
+    t.ask("createSession", channel=SESSION, provider="p", progressToken="token")
+    at(t, 1, 5)
+
+
+@progress.good()
+def others_try_again_with_their_token(t: Trace) -> None:
+    t.handshake()
+    at(t, 5, 5)
+    at(t, 1, 5)
+
+
+@progress.good("AHP-PROG-003")
+def a_bystander_leaves_the_root(t: Trace) -> None:
+    begins(t)
+    t.handshake("B")
+    at(t, 1)
+    t.tell("root/progress", "B", progressToken="token", progress=1)
+    t.notify("unsubscribe", "B", channel=ROOT)
+    at(t, 5, 5)
+    t.envelope(SESSION, {"type": "session/ready"})
+
+
 @found(progress)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -365,6 +365,33 @@ def two_versions_on_one_host(t: Trace) -> None:
     t.reconnect("C", "client-A", 0, [ROOT, CHAT], replay())
 
 
+@reconnecting.good()
+def a_host_that_lost_its_numbers_hands_out_snapshots(t: Trace) -> None:
+    t.follow(chat=None)
+    for name in "XYZ":
+        t.echo(SESSION, title(name))
+    t.close()
+    last, t.seq = t.seq, 0
+    given = [t.snapshot(ROOT, root()), t.snapshot(SESSION, calm_session())]
+    t.reconnect("C", "client-A", last, [ROOT, SESSION], {"type": "snapshot", "snapshots": given})
+    t.envelope(SESSION, title(), "C")
+
+
+@reconnecting.good("AHP-RECON-001")
+def a_token_is_asked_for_before_the_return(t: Trace) -> None:
+    last = away(t)
+    back = t.ask("reconnect", "C", clientId="client-A", lastSeenServerSeq=last, subscriptions=[ROOT])
+    t.error(back, -32007, "C", data={"resources": []})
+
+
+@reconnecting.good("AHP-RECON-024")
+def a_session_may_be_gone_when_nobody_would_be_told(t: Trace) -> None:
+    last = away(t)
+    t.notify("unsubscribe", "B", channel=ROOT)
+    given = {"type": "snapshot", "snapshots": [t.snapshot(ROOT, root())]}
+    t.reconnect("C", "client-A", last, [ROOT, SESSION], given)
+
+
 @found(reconnecting)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from conformance.oracle import Oracle
 from conformance.oracle.rules.files import mistakes_of, result_of
 from conformance.oracle.rules.resources import decoded, is_clients_own, plain
 from tests.protocol.examples import automation
@@ -238,6 +239,21 @@ def a_client_of_the_snapshot(t: Trace) -> None:
     asks(t, "virtual://phone/x")
 
 
+def test_what_was_published_before_the_recording_may_be_asked_for() -> None:
+    t = Trace("0.9.0")
+    plugin: JSON = {"type": "plugin", "id": "p", "uri": "virtual://phone", "name": "p", "enabled": True}
+    client = {"clientId": "phone", "tools": [], "customizations": [plugin]}
+    t.reconnect("A", "client-A", 5, [SESSION], {"type": "replay", "actions": [], "missing": []})
+    t.subscribe(SESSION, calm_session(activeClients=[client]))
+    asks(t, "virtual://phone/x")
+    oracle = Oracle(assumed="0.9.0")
+    oracle.tracker.whole = False
+    for frame in t.frames:
+        oracle.feed(frame)
+    oracle.end()
+    assert [f for f in oracle.findings if f.rule == "published-plugins"] == []
+
+
 # -- commands that follow each other ------------------------------------------------------------------
 
 
@@ -388,6 +404,15 @@ def everything_as_it_should_be(t: Trace) -> None:
     resolve(t, f"{deep}/z", NOT_FOUND)
     lists_names(t, uri=deep, code=NOT_FOUND)
     write(t, "below", f"{deep}/child", code=NOT_FOUND)
+
+
+@files.good()
+def a_name_in_other_letters(t: Trace) -> None:
+    """Where small letters and capitals are the same, the old name leads there as well."""
+    t.handshake()
+    write(t, "x")
+    command(t, "Move", source=FILE, destination=FILE.replace("a.txt", "A.TXT"))
+    read(t, "x")
 
 
 @files.good()

@@ -265,6 +265,37 @@ def a_turn_of_two_clients(t: Trace) -> None:
     t.envelope(CHAT, ends(), "AB")
 
 
+# -- what waits, and what is new ----------------------------------------------------------------------
+
+
+@numbering.good("AHP-SUB-013")
+def a_channel_that_may_be_late_comes_later(t: Trace) -> None:
+    t.follow(chat=None)
+    t.subscribe(CHAT, idle_chat(), delivery={"maxLatencyMs": 500})
+    t.envelope(SESSION, title(), seq=6)
+    t.envelope(CHAT, starts(), seq=5)
+
+
+@numbering.good()
+def the_end_of_a_connection_may_not_be_recorded(t: Trace) -> None:
+    t.follow(chat=None)
+    t.envelope(SESSION, title())
+    t.seq = 0
+    t.handshake("B", client="client-A")
+
+
+@one.good()
+def a_new_host_counts_anew_for_who_comes_back(t: Trace) -> None:
+    t.follow(chat=None)
+    t.echo(SESSION, title())
+    t.close()
+    t.seq = 0
+    given = [t.snapshot(ROOT, root()), t.snapshot(SESSION, calm_session())]
+    t.reconnect("B", "client-A", 1, [ROOT, SESSION], {"type": "snapshot", "snapshots": given})
+    again = t.dispatch(SESSION, title("B"), "B")
+    t.envelope(SESSION, title("B"), "B", origin=("A", again))
+
+
 @found(numbering, one)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -408,6 +408,54 @@ def a_recording_from_the_middle(t: Trace) -> None:
     lists(t, SESSION)
 
 
+# -- what is not seen ---------------------------------------------------------------------------------
+
+
+def made(t: Trace) -> None:
+    t.handshake()
+    creates(t)
+    adds(t)
+
+
+@catalogue.good()
+def others_dispose_while_nobody_looks(t: Trace) -> None:
+    made(t)
+    t.notify("unsubscribe", channel=ROOT)
+    t.subscribe(ROOT, root(activeSessions=0))
+    lists(t)
+
+
+@catalogue.good()
+def a_host_is_started_anew_without_its_sessions(t: Trace) -> None:
+    made(t)
+    t.close()
+    t.handshake("B", snapshots=[t.snapshot(ROOT, root(activeSessions=0))])
+    lists(t, conn="B")
+
+
+@catalogue.good("AHP-LIST-004")
+def others_change_a_session_between_two_pages(t: Trace) -> None:
+    t.handshake()
+    lists(t, summary("ahp-session:/a", modifiedAt=LATE), OTHER, following="next", limit=2)
+    lists(t, OTHER, THIRD, limit=2, cursor="next")
+    changes(t, "ahp-session:/b", modifiedAt=LATE)
+
+
+@catalogue.good("AHP-LIST-009")
+def the_list_is_behind_the_channel(t: Trace) -> None:
+    t.follow(chat=None)
+    t.envelope(SESSION, {"type": "session/titleChanged", "title": "Newer"})
+    lists(t, summary(title="Older", provider=calm_session()["provider"]))
+    changes(t, title="Newer")
+
+
+@catalogue.good("AHP-ROOT-011")
+def what_was_there_already_is_announced_late(t: Trace) -> None:
+    t.handshake()
+    t.error(t.ask("createSession", channel=SESSION, provider="p"), -32003)
+    adds(t)
+
+
 @found(catalogue)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

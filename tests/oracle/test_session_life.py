@@ -269,6 +269,50 @@ def a_chat_whose_session_nobody_follows(t: Trace) -> None:
     t.echo(CHAT, {"type": "chat/workingDirectorySet", "directory": TWO})
 
 
+# -- what is not seen ---------------------------------------------------------------------------------
+
+
+def reads(t: Trace) -> None:
+    """A flag that the host refuses."""
+    t.echo(SESSION, {"type": "session/isReadChanged", "isRead": True}, rejected="gone")
+
+
+@life.good("AHP-DISP-009")
+def another_client_disposes_at_the_same_time(t: Trace) -> None:
+    t.follow(chat=None)
+    reads(t)
+    t.tell("root/sessionRemoved", session=SESSION)
+
+
+@life.good("AHP-DISP-009")
+def a_disposal_is_under_way(t: Trace) -> None:
+    t.follow(chat=None)
+    disposal = t.ask("disposeSession", channel=SESSION)
+    reads(t)
+    t.result(disposal)
+
+
+@life.good("AHP-DISP-009")
+def nobody_would_be_told_of_a_disposal(t: Trace) -> None:
+    t.follow(chat=None)
+    t.notify("unsubscribe", channel=ROOT)
+    reads(t)
+
+
+@life.good()
+def the_creator_leaves_before_anybody_looks(t: Trace) -> None:
+    t.handshake()
+    t.call("createSession", channel=SESSION, provider="p", activeClient={"clientId": "client-A", "tools": []})
+    t.dispatch(SESSION, {"type": "session/activeClientRemoved", "clientId": "client-A"})
+    t.subscribe(SESSION, calm_session())
+
+
+@life.good("AHP-ROOT-010")
+def a_value_is_taken_back(t: Trace) -> None:
+    t.handshake(snapshots=[t.snapshot(ROOT, root(config=config(name={"type": "string"})))])
+    t.echo(ROOT, {"type": "root/configChanged", "config": {"name": None}})
+
+
 @found(life)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -244,6 +244,60 @@ def a_session_ends_during_the_handshake(t: Trace) -> None:
     t.tell("root/sessionRemoved", "B", session=SESSION)
 
 
+# -- what is not seen ---------------------------------------------------------------------------------
+
+
+def creates(t: Trace) -> None:
+    t.handshake()
+    t.call("createSession", channel=SESSION, provider="p")
+
+
+@subscribing.good()
+def others_dispose_of_a_new_session(t: Trace) -> None:
+    creates(t)
+    refused(t, SESSION)
+    t.tell("root/sessionRemoved", session=SESSION)
+
+
+@subscribing.good()
+def nobody_would_be_told_of_a_disposal(t: Trace) -> None:
+    creates(t)
+    t.notify("unsubscribe", channel=ROOT)
+    refused(t, SESSION)
+
+
+@subscribing.good()
+def a_subscription_is_refused_for_its_params(t: Trace) -> None:
+    creates(t)
+    t.error(t.ask("subscribe", channel=SESSION, view=5), -32602)
+
+
+@subscribing.good("AHP-INIT-010")
+def who_names_a_channel_twice_gets_it_twice(t: Trace) -> None:
+    begins(t, ROOT, ROOT, snapshots=[t.snapshot(ROOT, root())] * 2)
+
+
+@subscribing.good("AHP-INIT-010")
+def a_session_may_be_gone_when_nobody_would_be_told(t: Trace) -> None:
+    t.follow(chat=None)
+    t.notify("unsubscribe", channel=ROOT)
+    begins(t, ROOT, SESSION, snapshots=[t.snapshot(ROOT, root())], conn="B")
+
+
+@subscribing.good("AHP-INIT-010", settled=False)
+def a_removal_may_be_on_its_way(t: Trace) -> None:
+    t.follow(chat=None)
+    begins(t, ROOT, SESSION, snapshots=[t.snapshot(ROOT, root())], conn="B")
+
+
+@subscribing.good("AHP-SUB-025")
+def a_token_is_asked_for_what_does_not_exist(t: Trace) -> None:
+    t.follow(chat=None)
+    t.call("disposeSession", channel=SESSION)
+    t.tell("root/sessionRemoved", session=SESSION)
+    t.error(t.ask("subscribe", channel=SESSION), -32007, data={"resources": []})
+
+
 @found(subscribing)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

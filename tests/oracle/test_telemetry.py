@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.oracle import Oracle
 from conformance.oracle.rules.telemetry import _matches
 
 from .traces import JSON, Case, Cases, Trace, clean, found
@@ -41,6 +42,29 @@ def joins(t: Trace, channel: str = LOGS, conn: str = "A", result: JSON = None) -
 
 def tells(t: Trace, payload: JSON = None, channel: str = LOGS, conn: str = "A", signal: str = "Logs") -> None:
     t.tell(f"otlp/export{signal}", conn, channel=channel, payload=batch() if payload is None else payload)
+
+
+def test_who_was_there_before_the_recording_may_have_subscribed() -> None:
+    t = Trace("0.9.0")
+    tells(t)
+    oracle = Oracle(assumed="0.9.0")
+    for frame in t.frames:
+        oracle.feed(frame)
+    oracle.end()
+    assert [f for f in oracle.findings if f.rule == "telemetry"] == []
+
+
+@telemetry.good("AHP-OTLP-012")
+def a_payload_with_a_note_of_the_host(t: Trace) -> None:
+    starts(t)
+    joins(t)
+    tells(t, {**batch(), "_meta": {"from_host": True}})
+
+
+@telemetry.good()
+def who_may_not_see_telemetry(t: Trace) -> None:
+    starts(t)
+    t.error(t.ask("subscribe", channel=LOGS), -32009)
 
 
 # -- what is advertised -------------------------------------------------------------------------------

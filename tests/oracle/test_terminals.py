@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from conformance.oracle import Oracle
 from tests.protocol.examples import CHAT
 
 from .channels import (
@@ -46,6 +49,7 @@ from .traces import (
     found,
     idle_chat,
     part_of,
+    root,
     working_chat,
 )
 
@@ -97,6 +101,19 @@ def the_holder_may_not_hand_it_to_a_session(t: Trace) -> None:
     follow(t)
     t.subscribe(SESSION, calm_session())
     refuse(t, claims(held_by_session(t.version)))
+
+
+@terminals.good()
+def a_terminal_whose_holder_has_gone(t: Trace) -> None:
+    follow(t, "A", claim=held_by("Z"))
+    t.echo(TERMINAL, claims(held_by("A")))
+
+
+@terminals.good()
+def a_claim_for_a_call_that_nobody_knows(t: Trace) -> None:
+    follow(t)
+    t.subscribe(SESSION, calm_session())
+    refuse(t, claims(held_by_session(t.version, turnId="nobody", toolCallId="nothing")))
 
 
 @terminals.good("AHP-TERM-013")
@@ -248,6 +265,17 @@ def a_terminal_made_anew_counts_its_commands_anew(t: Trace) -> None:
     t.envelope(TERMINAL, executes())
 
 
+@terminals.good("AHP-TERM-024")
+def a_terminal_that_somebody_else_made_anew(t: Trace) -> None:
+    follow(t)
+    t.envelope(TERMINAL, executes())
+    t.envelope(ROOT, lists_terminals())
+    t.envelope(ROOT, lists_terminals(listed(t)))
+    t.notify("unsubscribe", channel=TERMINAL)
+    t.subscribe(TERMINAL, terminal(t))
+    t.envelope(TERMINAL, executes())
+
+
 @terminals.bad("AHP-TERM-025")
 def command_parts_without_the_flag(t: Trace) -> None:
     follow(t, "A", command(complete=True))
@@ -329,6 +357,23 @@ def a_terminal_goes_by_itself(t: Trace) -> None:
     t.envelope(ROOT, lists_terminals())
 
 
+@lives.good()
+def somebody_else_disposes_of_a_terminal(t: Trace) -> None:
+    t.handshake()
+    create(t)
+    t.envelope(ROOT, lists_terminals())
+    t.error(t.ask("subscribe", channel=TERMINAL), -32001)
+
+
+@lives.good()
+def somebody_else_has_such_a_terminal(t: Trace) -> None:
+    """Until the creation is refused, what is listed there is his."""
+    t.handshake()
+    identity = t.ask("createTerminal", channel=TERMINAL, claim=held_by("A"))
+    t.envelope(ROOT, lists_terminals(listed(t, claim=held_by("Z"))))
+    t.error(identity)
+
+
 @lives.good("AHP-TERM-002")
 def a_terminal_is_listed_after_the_answer(t: Trace) -> None:
     t.handshake()
@@ -384,6 +429,21 @@ def a_terminal_is_back_in_the_list(t: Trace) -> None:
     t.envelope(ROOT, lists_terminals(listed(t)))
 
 
+@lives.good()
+def a_terminal_is_made_anew_after_somebody_else_disposed_of_it(t: Trace) -> None:
+    t.handshake()
+    create(t)
+    t.envelope(ROOT, lists_terminals())
+    create(t)
+    t.subscribe(TERMINAL, terminal(t))
+
+
+def create_two(t: Trace) -> None:
+    t.handshake()
+    create(t)
+    create(t, OTHER, entries=(TERMINAL, OTHER))
+
+
 @lives.good("AHP-TERM-005")
 def two_terminals_are_listed(t: Trace) -> None:
     t.handshake()
@@ -435,6 +495,17 @@ def a_disposed_terminal_is_made_anew(t: Trace) -> None:
     t.envelope(TERMINAL, prints("hi"))
 
 
+@lives.good()
+def a_disposed_terminal_is_made_anew_by_somebody_else(t: Trace) -> None:
+    t.handshake()
+    create(t)
+    t.call("disposeTerminal", channel=TERMINAL)
+    t.envelope(ROOT, lists_terminals())
+    t.subscribe(TERMINAL, terminal(t, claim=held_by("Z")))
+    t.envelope(TERMINAL, prints("hi"))
+    t.envelope(ROOT, lists_terminals(listed(t, claim=held_by("Z"))))
+
+
 @lives.bad("AHP-TERM-018")
 def output_after_the_disposal(t: Trace) -> None:
     follow(t)
@@ -480,6 +551,17 @@ def a_host_that_is_started_anew(t: Trace) -> None:
 
 
 @lives.good()
+def a_client_comes_back_to_a_host_that_is_started_anew(t: Trace) -> None:
+    t.handshake()
+    create(t)
+    t.close()
+    t.seq = 0
+    snapshots = {"type": "snapshot", "snapshots": [t.snapshot(ROOT, root())], "missing": []}
+    t.reconnect("B", "client-A", 1, [ROOT], snapshots)
+    create(t, conn="B")
+
+
+@lives.good()
 def a_terminal_that_went_unseen(t: Trace) -> None:
     t.handshake()
     create(t, entries=())
@@ -516,6 +598,23 @@ def a_terminal_outlives_its_creator(t: Trace) -> None:
     t.envelope(ROOT, lists_terminals(listed(t)), "B")
     t.close()
     t.envelope(ROOT, lists_terminals(listed(t), listed(t, OTHER)), "B")
+
+
+@lives.good("AHP-TERM-041")
+def somebody_disposes_of_it_later(t: Trace) -> None:
+    a_terminal_outlives_its_creator(t)
+    t.envelope(ROOT, lists_terminals(listed(t, OTHER)), "B")
+
+
+@lives.good()
+def a_client_comes_back_and_its_terminal_is_gone(t: Trace) -> None:
+    """Others were there meanwhile."""
+    t.handshake("A")
+    t.handshake("B", client="client-A")
+    create(t)
+    t.envelope(ROOT, lists_terminals(listed(t)), "B")
+    t.close()
+    t.envelope(ROOT, lists_terminals(), "B")
 
 
 # -- in tool results ----------------------------------------------------------------------------------
@@ -562,6 +661,19 @@ def an_old_terminal_is_lost(t: Trace) -> None:
 def an_old_terminal_seems_to_run(t: Trace) -> None:
     completes(t, IN_TERMINAL)
     t.subscribe(TERMINAL, terminal(t))
+
+
+@results.good("AHP-TERM-103", versions=("1.0.0",))
+def a_terminal_that_is_too_new_for_the_list(t: Trace) -> None:
+    completes(t, IN_TERMINAL)
+    t.subscribe(TERMINAL, terminal(t))
+    t.envelope(ROOT, lists_terminals(listed(t)))
+
+
+@results.good(versions=("1.0.0",))
+def an_old_terminal_that_is_not_for_everybody(t: Trace) -> None:
+    completes(t, IN_TERMINAL)
+    t.error(t.ask("subscribe", channel=TERMINAL), -32009)
 
 
 @results.good("AHP-TERM-103", versions=("1.0.0",))
@@ -679,6 +791,7 @@ def the_end_is_told(t: Trace) -> None:
 def a_terminal_goes_with_its_process(t: Trace) -> None:
     follow(t)
     t.envelope(ROOT, lists_terminals(listed(t)))
+    t.echo(TERMINAL, {"type": "terminal/input", "data": "exit 7\n"})
     t.envelope(TERMINAL, {"type": "terminal/exited", "exitCode": 7})
     t.envelope(ROOT, lists_terminals())
 
@@ -702,6 +815,47 @@ def terminals_go_with_their_session(t: Trace) -> None:
     t.envelope(ROOT, lists_terminals())
 
 
+# -- what is recorded in part ---------------------------------------------------------------------------
+
+
+def a_terminal_is_made_anew_by_somebody_else(t: Trace) -> None:
+    create_two(t)
+    t.envelope(ROOT, lists_terminals(listed(t, OTHER)))
+    t.envelope(ROOT, lists_terminals(listed(t, claim=held_by("Z")), listed(t, OTHER)))
+    t.subscribe(TERMINAL, terminal(t, claim=held_by("Z")))
+
+
+def somebody_else_closes_it(t: Trace) -> None:
+    """That ends the process first."""
+    follow(t)
+    t.envelope(ROOT, lists_terminals(listed(t)))
+    t.envelope(TERMINAL, {"type": "terminal/exited", "exitCode": 7})
+    t.envelope(ROOT, lists_terminals())
+
+
+def somebody_else_closes_it_after_its_end(t: Trace) -> None:
+    follow(t)
+    t.envelope(ROOT, lists_terminals(listed(t)))
+    t.echo(TERMINAL, {"type": "terminal/input", "data": "exit 7\n"})
+    t.envelope(TERMINAL, {"type": "terminal/exited", "exitCode": 7})
+    t.envelope(ROOT, lists_terminals(listed(t, **life(t.version, 7))))
+    t.envelope(ROOT, lists_terminals())
+
+
+def the_catalogue_is_made_anew_in_a_moment(t: Trace) -> None:
+    follow(t)
+    t.envelope(TERMINAL, RENAMED)
+    t.envelope(ROOT, lists_terminals(listed(t), listed(t, OTHER)))
+
+
+def it_goes_with_its_process_though(t: Trace) -> None:
+    follow(t)
+    t.envelope(ROOT, lists_terminals(listed(t)))
+    t.echo(TERMINAL, {"type": "terminal/input", "data": "exit 7\n"})
+    t.envelope(TERMINAL, {"type": "terminal/exited", "exitCode": 7})
+    t.envelope(ROOT, lists_terminals())
+
+
 @found(terminals, lives, catalogue, results, unasked)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)
@@ -722,3 +876,31 @@ def test_a_log_from_the_middle_is_not_accused_of_what_it_lacks(settled: bool) ->
     t.envelope(TERMINAL, prints("hi"))
     mine = {"terminals", "terminal-lives", "terminal-catalogue", "channel-folds"}
     assert [f for f in t.judged(settled=settled).findings if f.rule in mine] == []
+
+
+OTHERS = (
+    a_terminal_is_made_anew_by_somebody_else,
+    somebody_else_closes_it,
+    somebody_else_closes_it_after_its_end,
+    the_catalogue_is_made_anew_in_a_moment,
+)
+
+
+@pytest.mark.parametrize("write", OTHERS)
+def test_what_a_log_does_not_show_is_not_held_against_the_host(write: Callable[[Trace], None]) -> None:
+    assert findings_in_part(write) == []
+
+
+def test_what_nobody_else_can_have_done_is() -> None:
+    assert findings_in_part(it_goes_with_its_process_though) == [("AHP-TERM-016",)]
+
+
+def findings_in_part(write: Callable[[Trace], None]) -> list[tuple[str, ...]]:
+    """The findings about the log of one connection of a host that has others."""
+    t, oracle = Trace("0.9.0"), Oracle()
+    oracle.tracker.whole = False
+    write(t)
+    for frame in t.frames:
+        oracle.feed(frame)
+    oracle.end()
+    return [f.obligations for f in oracle.findings]

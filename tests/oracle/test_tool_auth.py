@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.protocol.examples import CHAT, auth
+from tests.protocol.examples import CHAT, auth, server
 
 from .traces import (
     DONE,
@@ -550,6 +550,51 @@ def an_entry_is_taken_off_and_set_again_within_a_block(t: Trace) -> None:
     t.envelope(SESSION, unlists("need-1"))
     t.envelope(SESSION, lists(auth_entry("need-1")))
     t.unblocked()
+
+
+@blocks.good()
+def a_server_may_be_stopped_where_nobody_looks(t: Trace) -> None:
+    """Who follows the chat alone is not told of it."""
+    t.follow(session=None, chat=working_chat())
+    t.blocked(entry=None)
+    t.envelope(CHAT, RESOLVED)
+    t.envelope(CHAT, about("AuthRequired", auth=auth()))
+    t.envelope(CHAT, ends())
+
+
+@blocks.good()
+def a_server_stops_with_its_container(t: Trace) -> None:
+    plugin = {
+        "id": "plugin",
+        "type": "plugin",
+        "name": "P",
+        "uri": "file:///p",
+        "enabled": True,
+        "children": [server("vault")],
+    }
+    t.follow(session=calm_session(customizations=[plugin]), chat=working_chat())
+    t.blocked()
+    off: JSON = {"enablement": [{"kind": "session", "enabled": False}]} if t.version >= "0.8.0" else {"enabled": False}
+    t.echo(SESSION, {"type": "session/customizationToggled", "id": "plugin", **off})
+    t.envelope(CHAT, RESOLVED)
+    t.envelope(SESSION, unlists("need-1"))
+
+
+@blocks.good()
+def a_server_breaks_down(t: Trace) -> None:
+    t.follow(chat=working_chat())
+    t.blocked()
+    state = {"kind": "error", "error": {"errorType": "e", "message": "m"}}
+    t.envelope(SESSION, {"type": "session/mcpServerStateChanged", "id": "vault", "state": state})
+    t.envelope(CHAT, fails(t.version))
+    t.envelope(SESSION, unlists("need-1"))
+
+
+def test_others_may_have_pushed_a_token() -> None:
+    for resolved in (resolved_before_anybody_pushed, resolved_by_a_token_that_was_refused):
+        t = Trace()
+        resolved(t)
+        assert t.judged(whole=False).findings == []
 
 
 @found(blocks)

@@ -315,6 +315,14 @@ def a_repeated_envelope_is_no_second_event(t: Trace) -> None:
     t.reconnect("B", "client-A", 0, [CHAT], {"type": "replay", "actions": [one], "missing": []})
 
 
+@calls.good()
+def a_server_is_told_later_to_who_permits_it(t: Trace) -> None:
+    t.handshake()
+    t.subscribe(SESSION, calm_session(customizations=[]), delivery={"maxLatencyMs": 500})
+    t.subscribe(CHAT, working_chat())
+    t.running()
+
+
 @found(calls)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

@@ -162,6 +162,44 @@ def a_cursor_from_before_the_recording(t: Trace) -> None:
     fetches(t, cursor="known of old")
 
 
+@paging.good()
+def the_chat_goes_while_its_turns_are_fetched(t: Trace) -> None:
+    windowed(t)
+    t.error(t.ask("fetchTurns", channel=CHAT, cursor="bogus"), -32008)
+
+
+@paging.good()
+def another_client_truncates_while_turns_are_fetched(t: Trace) -> None:
+    windowed(t)
+    identity = t.ask("fetchTurns", "B", channel=CHAT, cursor="older")
+    t.envelope(CHAT, {"type": "chat/truncated"}, "AB", origin=("Z", 7))
+    t.result(identity, {}, "B")
+
+
+@paging.good()
+def a_chat_that_is_made_after_all(t: Trace) -> None:
+    t.follow()
+    t.error(t.ask("subscribe", channel="ahp-chat:/none"), -32008)
+    identity = t.ask("createChat", channel=SESSION, chat="ahp-chat:/none")
+    added = {**calm_session()["chats"][0], "resource": "ahp-chat:/none"}
+    t.envelope(SESSION, {"type": "session/chatAdded", "summary": added})
+    t.result(identity)
+    t.call("fetchTurns", {}, channel="ahp-chat:/none")
+
+
+@paging.good()
+def a_chat_for_which_a_token_was_needed(t: Trace) -> None:
+    t.handshake()
+    t.error(t.ask("subscribe", channel="ahp-chat:/none"), -32007, data={"resources": []})
+    t.call("fetchTurns", {}, channel="ahp-chat:/none")
+
+
+@paging.good()
+def a_view_with_a_count_that_is_none(t: Trace) -> None:
+    t.follow(session=None)
+    t.error(t.ask("subscribe", channel=CHAT, view={"x-suite": True, "turns": -1}), -32602)
+
+
 @found(paging)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

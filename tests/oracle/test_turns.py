@@ -358,6 +358,17 @@ def actions_of_no_turn_and_of_the_session(t: Trace) -> None:
     t.envelope(CHAT, ready())
 
 
+def test_others_may_have_removed_the_turn() -> None:
+    """While the client was away another one cut the chat, so that to cut there once more changes nothing."""
+    t = Trace()
+    t.follow(chat=idle_chat(turns=[finished(identity=name) for name in ("t1", "t2", "t3")]))
+    t.notify("unsubscribe", channel=CHAT)
+    t.seq += 9
+    t.window([finished(identity="t5")])
+    t.envelope(CHAT, {"type": "chat/truncated", "turnId": "t2"}, origin=("Z", 1))
+    assert t.judged(whole=False).findings == []
+
+
 @found(turns)
 def test_is_found(case: Case, version: str) -> None:
     case.is_found(version)

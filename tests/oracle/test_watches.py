@@ -53,6 +53,13 @@ def a_host_that_is_started_anew(t: Trace) -> None:
     t.call("createResourceWatch", {"channel": WATCH}, "B", uri="file:///work")
 
 
+@watches.good("AHP-RW-005")
+def a_watch_by_a_link(t: Trace) -> None:
+    t.handshake()
+    watch(t)
+    t.subscribe(WATCH, watched("file:///private/work"))
+
+
 @watches.bad("AHP-RW-005")
 def a_watch_of_something_else(t: Trace) -> None:
     t.handshake()

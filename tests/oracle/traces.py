@@ -192,8 +192,10 @@ class Trace:
 
     # -- the verdict ----------------------------------------------------------------------------------
 
-    def judged(self, *, settled: bool = True) -> Oracle:
+    def judged(self, *, settled: bool = True, whole: bool = True) -> Oracle:
+        """``whole``: no other client had any part in it."""
         oracle = Oracle()
+        oracle.tracker.whole = whole
         for frame in self.frames:
             oracle.feed(frame)
         oracle.end(settled=settled)

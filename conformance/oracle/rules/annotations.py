@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, active_turn, chats_in, dicts, member, text, texts, whole
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Reply, Request, Snapshot
+from conformance.oracle.tracker import Envelope, Notification, Reply, Request, Snapshot
 from conformance.oracle.views import ConnectionView
 from conformance.protocol import action_violations
 
 _SUFFIX = "/annotations"
+_COUNTS = ("annotationCount", "entryCount")
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """A summary with other counts than the fold of its channel; ``late``: they are those of a moment before."""
+
+    summary: JSON
+    fold: JSON
+    frame: int
+    late: bool
 
 
 class Annotations(Rule):
@@ -43,9 +55,13 @@ class Annotations(Rule):
         self._authors: dict[str, Bounded[str, str]] = {}
         # What each connection had folded of its annotation channels when it asked for the list of sessions.
         self._asked: Bounded[tuple[str, int | str], dict[str, JSON]] = Bounded()
+        # The last summary that each connection was given of a channel, when it does not count what is in it.
+        self._behind: Bounded[tuple[str, str], _Summary] = Bounded()
 
     def gone(self, channel: str) -> None:
         self._authors.pop(channel, None)
+        for key in [key for key in self._behind if key[1] == channel]:
+            del self._behind[key]
 
     def snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.kind == "session" and member(snapshot.state, "annotations") is not None:
@@ -79,7 +95,8 @@ class Annotations(Rule):
                 self._find(envelope, "AHP-ANN-024", "a client leaves an annotation without entries", "a rejection")
         elif who is not None:
             self._by_client(envelope, old, who[0], identity)
-        if envelope.accepted and old is None and envelope.type == "annotations/set" and identity is not None:
+        sets, removes = envelope.type == "annotations/set", envelope.type == "annotations/removed"
+        if envelope.accepted and identity is not None and ((sets and old is None) or (removes and old is not None)):
             author = who[0] if who is not None else ""
             self._authors.setdefault(envelope.channel, Bounded()).setdefault(identity, author)
 
@@ -90,7 +107,9 @@ class Annotations(Rule):
             self.watch("AHP-ANN-023")
             if empties:
                 self._find(envelope, "AHP-ANN-023", "the host leaves an annotation without entries", "an entry")
-        if envelope.type == "annotations/set" and old is None:
+        # One that was taken away and is put back is not new.
+        known = _target(envelope.action) in self._authors.get(envelope.channel, ())
+        if envelope.type == "annotations/set" and old is None and not known:
             self.watch("AHP-ANN-010")
             if member(envelope.get("annotation"), "resolved") is True:
                 self._find(envelope, "AHP-ANN-010", "a new annotation is resolved already", {"resolved": False})
@@ -145,15 +164,37 @@ class Annotations(Rule):
             if channel is None or channel not in now or now[channel] is not before.get(channel):
                 continue
             self.watch("AHP-ANN-011")
-            annotations = dicts(member(now[channel], "annotations"))
-            counts = [len(annotations), sum(len(dicts(a.get("entries"))) for a in annotations)]
-            if [whole(member(summary, name)) for name in ("annotationCount", "entryCount")] != counts:
+            before_that = self._behind.pop((reply.conn, channel), None)
+            if _told(summary) == _counts(now[channel]):
+                continue
+            # One that counts what there was a moment ago may only be late; one that still does so is not.
+            again = before_that is not None and before_that.fold is now[channel]
+            history = self.tracker.connection(reply.conn).channels[channel].history
+            late = not again and any(_counts(state) == _told(summary) for _, state in history)
+            self._behind[(reply.conn, channel)] = _Summary(summary, now[channel], reply.frame.n, late)
+
+    def notification(self, notification: Notification) -> None:
+        if notification.method == "root/sessionSummaryChanged":
+            summary = member(notification.params.get("changes"), "annotations")
+            channel = text(member(summary, "resource")) or ""
+            if _told(summary) == _counts(self._folds(notification.conn).get(channel)):
+                self._behind.pop((notification.conn, channel), None)
+
+    def end(self) -> None:
+        """A summary may also have been ahead of what its connection had heard."""
+        for (conn, channel), behind in self._behind.items() if self.tracker.settled else ():
+            view = self.tracker.connection(conn).channels.get(channel)
+            if behind.late or view is None or not view.live or not self.tracker.connection(conn).fed:
+                continue
+            states = [state for _, state in view.history]
+            since = next((place for place, state in enumerate(states) if state is behind.fold), 0)
+            if not any(_counts(state) == _told(behind.summary) for state in states[since:]):
                 self.find(
                     "AHP-ANN-011",
                     f"the summary of {channel} does not count what is in it",
-                    expected=dict(zip(("annotationCount", "entryCount"), counts, strict=True)),
-                    seen=summary,
-                    frame=reply.frame.n,
+                    expected=dict(zip(_COUNTS, _counts(behind.fold), strict=True)),
+                    seen=behind.summary,
+                    frame=behind.frame,
                 )
 
     def _find(self, envelope: Envelope, obligation: str, message: str, expected: JSON) -> None:
@@ -165,6 +206,16 @@ class Annotations(Rule):
             frame=envelope.frame.n,
             once=(envelope.channel, repr(envelope.seq) if envelope.accepted else envelope.by),
         )
+
+
+def _counts(annotations: JSON) -> list[int | None]:
+    """How many annotations and entries there are in the state of a channel."""
+    listed = dicts(member(annotations, "annotations"))
+    return [len(listed), sum(len(dicts(a.get("entries"))) for a in listed)]
+
+
+def _told(summary: JSON) -> list[int | None]:
+    return [whole(member(summary, name)) for name in _COUNTS]
 
 
 def _target(action: JSON) -> str | None:

@@ -71,7 +71,8 @@ class AutomationEntries(Rule):
             place = (envelope.conn, text(envelope.get("resource")) or "")
             created = envelope.type == "automation/createRequested"
             known = entry_of(envelope.before, place[1]) is not None
-            if isinstance(envelope.before, dict) and known is not created:
+            # An update may be asked for before the new entry has come.
+            if isinstance(envelope.before, dict) and (known is not created or place in self._asked):
                 value = envelope.get("definition" if created else "changes")
                 several = place in self._asked or not isinstance(value, dict)
                 self._asked[place] = None if several else value

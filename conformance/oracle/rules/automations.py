@@ -17,6 +17,8 @@ from .cron import Outside, Schedule, schedule_of
 CATALOGUE = "ahp-automations://"
 FINAL = frozenset({"completed", "failed", "cancelled"})
 _COMMANDS = frozenset({"runAutomation", "fetchAutomationRuns", "listAutomationTriggerDefinitions"})
+# Who has to log in first, or may not see it, is told so.
+_NOT_FOR_YOU = (-32007, -32009)
 _UTC = frozenset({"UTC", "Etc/UTC", "Etc/UCT", "Zulu", "Etc/Zulu"})
 
 
@@ -49,6 +51,10 @@ class AutomationRequests(Rule):
         self._runs: Bounded[tuple[str, str], str] = Bounded()
         self._started: Bounded[str, str] = Bounded()
         self._removed: Bounded[str, int] = Bounded()
+        # Automations of which a creation was accepted, and which are not in the catalogue yet.
+        self._coming: Bounded[str, None] = Bounded()
+        # Runs that were started and could not be subscribed to when they were asked for.
+        self._unreachable: Bounded[str, Reply] = Bounded()
         # Removed entries that a snapshot has all the same: its position and frame, and the entry.
         self._back: Bounded[str, tuple[int, int, Any]] = Bounded()
 
@@ -73,8 +79,7 @@ class AutomationRequests(Rule):
         if channel == CATALOGUE and reply.conn in self._offers:
             if self._offers[reply.conn] is None:
                 self._without_catalogue(reply, "the catalogue can be subscribed to")
-            elif code != -32007:
-                # Whoever has to authenticate first is told so.
+            elif code not in _NOT_FOR_YOU:
                 self.watch("AHP-AUTOM-101")
                 if reply.failed:
                     self._find("AHP-AUTOM-101", "the catalogue cannot be subscribed to", "a snapshot", reply)
@@ -84,8 +89,10 @@ class AutomationRequests(Rule):
                 self._find("AHP-AUTOM-135", "an automation is subscribed to like a channel", "an error", reply)
         elif channel in self._started:
             self.watch("AHP-AUTOM-130")
-            if reply.failed and code != -32007 and self._listed(channel):
-                self._find("AHP-AUTOM-130", "a run that was started cannot be subscribed to", "a snapshot", reply)
+            if not reply.failed:
+                self._unreachable.pop(channel, None)
+            elif code not in _NOT_FOR_YOU and self._listed(channel):
+                self._unreachable[channel] = reply
 
     def _without_catalogue(self, reply: Reply, message: str) -> None:
         self.watch("AHP-AUTOM-136")
@@ -130,6 +137,7 @@ class AutomationRequests(Rule):
             return
         if envelope.type == "automation/set":
             resource = text(member(envelope.get("automation"), "resource")) or ""
+            self._coming.pop(resource, None)
             if resource in self._removed and _later(envelope.seq, self._removed[resource]):
                 # It was made again, by the time of the snapshot or later.
                 del self._removed[resource]
@@ -139,6 +147,8 @@ class AutomationRequests(Rule):
         if envelope.type == "automation/removed" and envelope.accepted and isinstance(envelope.seq, int):
             self._removed[resource or ""] = envelope.seq
             forget(self._runs, resource or "")
+        if envelope.type == "automation/createRequested" and envelope.accepted:
+            self._coming[resource or ""] = None
         if envelope.origin is None:
             return
         for obligation, message in self._faults(envelope, version, resource):
@@ -166,6 +176,9 @@ class AutomationRequests(Rule):
             if resource is not None and not resource.startswith("ahp-automation:"):
                 yield "AHP-AUTOM-116", "an automation is made under a URI that is none of an automation"
         elif isinstance(envelope.before, dict) and self._is_own(envelope):
+            if entry is None and resource in self._coming:
+                # The host has accepted it, and may hold several requests at a time.
+                return
             if entry is None:
                 yield "AHP-AUTOM-116", "an automation is changed that is not in the catalogue"
             elif "update" not in texts(entry.get("operations")):
@@ -207,6 +220,10 @@ class AutomationRequests(Rule):
 
     def end(self) -> None:
         """Somebody who has followed the catalogue since the removal knows that the entry was not made again."""
+        for run, reply in self._unreachable.items() if self.tracker.settled else ():
+            # One that is no longer listed was on its way out.
+            if self._listed(run):
+                self._find("AHP-AUTOM-130", "a run that was started cannot be subscribed to", "a snapshot", reply)
         for resource, (_, frame, entry) in self._back.items() if self.tracker.settled else ():
             seq = self._removed.get(resource)
             followed = [c for c, v in self.tracker.views(CATALOGUE) if v.live and c.fed and seq and v.since <= seq]

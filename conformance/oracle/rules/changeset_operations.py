@@ -92,7 +92,8 @@ class ChangesetOperations(Rule):
             if not reply.failed:
                 self._find(obligation, message, "an error", reply)
         elif reply.failed:
-            if invocation.ran and not waiting:
+            # What ran before belongs to somebody else, and is no doubt the reason for the refusal.
+            if invocation.ran and not waiting and member(invocation.offered, "status") != "running":
                 self._stuck[place] = reply
         elif invocation.offered is not None:
             self.watch("AHP-CHG-041")

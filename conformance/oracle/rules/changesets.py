@@ -220,13 +220,19 @@ class Changesets(Rule):
             self._mark(envelope, old, file)
             return
         key = _key(file)
-        same = next((each for each in dicts(before) if _key(each) == key), None) if key is not None else None
+        # What is staged and what is not may be two entries for one file, with other contents.
+        same = next((each for each in dicts(before) if _key(each) == key and _contents(each) == _contents(file)), None)
+        same = same if key is not None else None
         self._keeps_its_id(envelope, same, file)
 
     def _replaced(self, envelope: Envelope, files: JSON) -> None:
         """All files are told anew: their ids stay, and their marks go with the old content."""
         before = [file for file in dicts(member(envelope.before, "files")) if isinstance(file.get("id"), str)]
-        by_id, by_key = {file["id"]: file for file in before}, {_key(file): file for file in before}
+        kept = [file.get("id") for file in dicts(files)]
+        by_id = {file["id"]: file for file in before}
+        # A file may have several entries; which of them another one takes the place of cannot be told.
+        keys = [_key(file) for file in before]
+        by_key = {_key(f): f for f in before if f["id"] not in kept and keys.count(_key(f)) == 1}
         for file in dicts(files):
             old = by_id.get(text(file.get("id")) or "")
             if old is not None:
@@ -323,6 +329,11 @@ def _key(file: JSON) -> tuple[JSON, ...] | None:
     """Which file it is: where it was and where it is."""
     uris = tuple(text(member(member(file.get("edit"), side), "uri")) for side in ("before", "after"))
     return uris if any(uri is not None for uri in uris) else None
+
+
+def _contents(file: JSON) -> list[JSON]:
+    """Where the contents of both sides are."""
+    return [member(member(member(member(file, "edit"), side), "content"), "uri") for side in ("before", "after")]
 
 
 def _has_other_content(old: JSON, new: JSON) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, active_turn, chats_in, dicts, member, text, texts, whole
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Reply, Request, Snapshot
+from conformance.oracle.tracker import ChannelView, Envelope, Reply, Request, Snapshot
 from conformance.protocol import kind_of
 from conformance.protocol.status import ACTIVITY_MASK
 
@@ -61,7 +61,10 @@ class ChatCatalogue(Rule):
         self._sessions: Bounded[str, tuple[str, int, dict[str, JSON]]] = Bounded(256)
         # Chats that were disposed of with a result; what worker chats were named, where, and when.
         self._disposed: Bounded[str, int] = Bounded(1024)
-        self._workers: Bounded[str, tuple[str, int]] = Bounded(1024)
+        self._workers: Bounded[str, tuple[str, int, int]] = Bounded(1024)
+        # Chats that were taken out of their session, and when each was last asked for.
+        self._removed: Bounded[str, None] = Bounded(1024)
+        self._wanted: Bounded[str, int] = Bounded(1024)
         self._moved: Bounded[str, tuple[str, int]] = Bounded(256)
         # Listed chats that could not be subscribed to, unless their removal is on its way.
         self._refused: Bounded[str, tuple[Any, int]] = Bounded(256)
@@ -78,7 +81,9 @@ class ChatCatalogue(Rule):
         if request.method == "subscribe" and channel is not None:
             self._since[(request.conn, channel)] = request.frame.n
         elif request.method == "createChat":
-            self._disposed.pop(text(request.params.get("chat")) or "", None)
+            chat = text(request.params.get("chat")) or ""
+            self._disposed.pop(chat, None)
+            self._wanted[chat] = request.frame.n
 
     def reply(self, reply: Reply) -> None:
         self._departed.answered(reply)
@@ -87,14 +92,16 @@ class ChatCatalogue(Rule):
         if request is None or channel is None:
             return
         if request.method == "disposeChat" and not reply.failed and self._departed.since(channel, reply.frame.n + 1):
-            self._disposed[channel] = reply.frame.n
+            if self._wanted.get(channel, -1) < request.frame.n:
+                self._disposed[channel] = reply.frame.n
         elif request.method == "moveChat" and not reply.failed:
             session = text(member(reply.result, "session"))
             if session is not None:
                 self._moved[channel] = (session, reply.frame.n)
         elif request.method == "subscribe" and self._is_listed(reply.conn, channel):
             self.watch("AHP-CHAT-002")
-            if reply.failed and whole(member(reply.error, "code")) != AUTH_REQUIRED:
+            sound = not self.malformed(reply.conn, "subscribe", request.params)
+            if reply.failed and sound and whole(member(reply.error, "code")) != AUTH_REQUIRED:
                 self._refused[channel] = (reply.error, reply.frame.n)
 
     def _is_listed(self, conn: str, chat: str) -> bool:
@@ -208,7 +215,7 @@ class ChatCatalogue(Rule):
 
     def envelope(self, envelope: Envelope) -> None:
         if not envelope.accepted:
-            if envelope.type in _MESSAGES and member(envelope.before, "interactivity") in _CLOSED:
+            if envelope.type in _MESSAGES and self._interactivity(envelope) in _CLOSED:
                 self.watch("AHP-CHAT-034")
             return
         self._departed.heard(envelope)
@@ -221,10 +228,9 @@ class ChatCatalogue(Rule):
             case "session/chatAdded":
                 chat = text(member(envelope.get("summary"), "resource"))
                 self._schemes([chat] if chat is not None else [], frame, once)
+                self._removed.pop(chat or "", None)
             case "session/chatRemoved":
-                self._refused.pop(text(envelope.get("chat")) or "", None)
-                if text(envelope.get("chat")) in self._disposed:
-                    self.watch("AHP-CHAT-018")
+                self._taken_out(envelope.channel, text(envelope.get("chat")) or "")
             case "session/chatsReordered":
                 self._reordered(envelope, once)
             case "session/defaultChatChanged":
@@ -233,6 +239,14 @@ class ChatCatalogue(Rule):
                 self._message(envelope, once)
             case _:
                 self._worker(envelope, once)
+
+    def _taken_out(self, session: str, chat: str) -> None:
+        self._refused.pop(chat, None)
+        self._removed[chat] = None
+        if self._moved.get(chat, ("", 0))[0] == session:
+            del self._moved[chat]
+        if chat in self._disposed:
+            self.watch("AHP-CHAT-018")
 
     def _updated(self, envelope: Envelope, once: Any) -> None:
         changes = envelope.get("changes")
@@ -255,11 +269,20 @@ class ChatCatalogue(Rule):
             self._wrong("AHP-CHAT-142", message, before, order, envelope.frame.n, once)
 
     def _message(self, envelope: Envelope, once: Any) -> None:
-        interactivity = member(envelope.before, "interactivity")
+        interactivity = self._interactivity(envelope)
         if envelope.by is None or interactivity not in _CLOSED:
             return
         message = f"a chat that is {interactivity} took a message of a client"
         self._wrong("AHP-CHAT-034", message, "a rejection", envelope.message, envelope.frame.n, once)
+
+    def _interactivity(self, envelope: Envelope) -> JSON:
+        """Of a chat, as its session says now: no action of the chat itself tells a change."""
+        for view in self.tracker.connection(envelope.conn).channels.values():
+            if view.kind == "session" and view.live and not view.late:
+                for entry in dicts(member(view.state, "chats")):
+                    if entry.get("resource") == envelope.channel:
+                        return entry.get("interactivity")
+        return None
 
     def _worker(self, envelope: Envelope, once: Any) -> None:
         """The chats that a tool call says it delegated to."""
@@ -273,7 +296,7 @@ class ChatCatalogue(Rule):
                 message = "a subagent block names a session"
                 self._wrong("AHP-CHAT-017", message, "an ahp-chat: URI", chat, envelope.frame.n, once)
             else:
-                self._workers.setdefault(chat, (envelope.channel, envelope.frame.n))
+                self._workers.setdefault(chat, (envelope.channel, envelope.frame.n, whole(envelope.seq) or 0))
 
     def gone(self, channel: str) -> None:
         self._refused.pop(channel, None)
@@ -284,14 +307,15 @@ class ChatCatalogue(Rule):
         if not self.tracker.settled:
             return
         for chat, (error, frame) in self._refused.items():
-            self._wrong("AHP-CHAT-002", "a listed chat cannot be subscribed to", chat, error, frame)
+            if any(self._is_listed(c.name, chat) for c in self.tracker.connections.values() if c.fed):
+                self._wrong("AHP-CHAT-002", "a listed chat cannot be subscribed to", chat, error, frame)
         for (chat, name), (own, listed, frame) in self._doubts.items():
             message = f"the catalogue has another {name} of {chat} than the chat itself"
             self._wrong("AHP-CHAT-004", message, {name: own}, {name: listed}, frame)
         for connection in self.tracker.connections.values():
             for view in connection.channels.values() if connection.fed and connection.version else ():
                 if view.kind == "session" and view.live:
-                    self._at_the_end(view.channel, view.state)
+                    self._at_the_end(view)
         for chat, (session, frame) in self._moved.items():
             states = [v.state for c, v in self.tracker.views(session) if v.live and c.fed]
             if states and not any(chat in chats_in(state) for state in states):
@@ -300,14 +324,15 @@ class ChatCatalogue(Rule):
             elif states:
                 self.watch("AHP-CHAT-140")
 
-    def _at_the_end(self, session: str, state: JSON) -> None:
-        chats = set(chats_in(state))
+    def _at_the_end(self, view: ChannelView) -> None:
+        session, chats = view.channel, set(chats_in(view.state))
         for chat, frame in self._disposed.items():
             if chat in chats:
                 message = "the disposal of a chat was not announced"
                 self._wrong("AHP-CHAT-018", message, f"session/chatRemoved for {chat}", "none", frame, chat)
-        for worker, (chat, frame) in self._workers.items():
-            if chat in chats:
+        for worker, (chat, frame, seq) in self._workers.items():
+            # Who came later, or heard of its removal, cannot say that it was never there.
+            if chat in chats and view.since < seq and worker not in self._removed:
                 self.watch("AHP-CHAT-042")
                 if worker not in chats and self._departed.since(worker, 2**62) is None:
                     message = f"{session} does not list a chat that a tool call delegated to"

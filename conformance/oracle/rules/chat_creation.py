@@ -22,7 +22,7 @@ class Wish:
     # Obligations that make a success wrong, each with what is wrong with the request.
     refusals: dict[str, str] = field(default_factory=dict)
     # The chats that came into the catalogue of the session since then, as this connection was told.
-    added: dict[str, JSON] = field(default_factory=dict)
+    added: dict[str, Envelope] = field(default_factory=dict)
     follows: bool = False
 
 
@@ -30,7 +30,7 @@ class ChatCreation(Rule):
     """A chat is announced before its creation is answered; impossible requests are refused."""
 
     name = "chat-creation"
-    hears = frozenset({"session/chatAdded"})
+    hears = frozenset({"session/chatAdded", "session/chatRemoved"})
     obligations = (
         "AHP-CHAT-007",
         "AHP-CHAT-008",
@@ -54,9 +54,14 @@ class ChatCreation(Rule):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._wishes: dict[tuple[str, int | str], Wish] = {}
+        # What was asked for the chats that were made here.
         self._origins: Bounded[str, dict[str, JSON]] = Bounded(1024)
+        # Disposals that are under way.
+        self._disposing: dict[tuple[str, int | str], str] = {}
 
     def request(self, request: Request) -> None:
+        if request.method in ("disposeChat", "disposeSession"):
+            self._disposing[(request.conn, request.id)] = text(request.params.get("channel")) or ""
         session, chat = text(request.params.get("channel")), text(request.params.get("chat"))
         version = self.version(request.conn)
         if request.method != "createChat" or session is None or chat is None or version is None:
@@ -65,8 +70,12 @@ class ChatCreation(Rule):
         view = self.tracker.connection(request.conn).channels.get(session)
         wish.follows = view is not None and view.live and not view.late
         wish.refusals = self._refusals(request, session, chat, version)
+        own = wish.follows and view is not None and chat in chats_in(view.state)
+        if not own or not {session, chat}.isdisjoint(self._disposing.values()):
+            # It may be gone by the time that the host comes to this.
+            wish.refusals.pop("AHP-CHAT-046", None)
         self._wishes[(request.conn, request.id)] = wish
-        self._origins[chat] = request.params
+        self._origins.pop(chat, None)
 
     # -- what has to be refused -----------------------------------------------------------------------
 
@@ -88,12 +97,13 @@ class ChatCreation(Rule):
                     {"AHP-WD-108": f"directories that the session does not have: {foreign}"} if foreign else {}
                 )
         if isinstance(source, dict):
-            found.update(self._source(source, session, chat, version, catalogue))
+            found.update(self._source(request, source, version, catalogue))
         return found
 
     def _source(
-        self, source: dict[str, JSON], session: str, chat: str, version: str, catalogue: set[str] | None
+        self, request: Request, source: dict[str, JSON], version: str, catalogue: set[str] | None
     ) -> dict[str, str]:
+        session, chat = request.params["channel"], request.params["chat"]
         unknown = "AHP-CHAT-127" if version >= "0.7.0" else "AHP-CHAT-047"
         origin, turn, kind = text(source.get("chat")), text(source.get("turnId")), source.get("kind")
         found: dict[str, str] = {}
@@ -115,15 +125,23 @@ class ChatCreation(Rule):
             found["AHP-CHAT-126"] = f"a source chat of the session {owner}"
         elif owner is None and catalogue is not None and not any(v.live for _, v in self.tracker.views(origin)):
             found[unknown] = "a source chat that is not in the catalogue"
-        state = self._state(origin)
-        if owner == session and isinstance(state, dict) and state.get("turnsNextCursor") is None and turn is not None:
-            active = member(active_turn(state), "id")
-            if turn == active:
-                if version >= "0.7.0" and kind == "fork":
-                    found["AHP-CHAT-129"] = "a fork at a turn that is still active"
-            elif turn not in [entry.get("id") for entry in dicts(state.get("turns"))]:
+        if owner == session and turn is not None:
+            own = self.tracker.connection(request.conn).channels.get(origin)
+            active = member(active_turn(own.state), "id") if own is not None and own.live else None
+            # Only what this client was told is sure to be as far as the answer.
+            if turn == active and version >= "0.7.0" and kind == "fork":
+                found["AHP-CHAT-129"] = "a fork at a turn that is still active"
+            if self._is_without(origin, turn):
                 found[unknown] = "a source turn that the chat does not have"
         return found
+
+    def _is_without(self, chat: str, turn: str) -> bool:
+        """Whether nobody who follows the whole of a chat knows a turn; some may be behind others."""
+        states = [v.state for c, v in self.tracker.views(chat) if v.live and c.fed and c.version is not None]
+        known = [member(active_turn(state), "id") for state in states]
+        known += [entry.get("id") for state in states for entry in dicts(member(state, "turns"))]
+        whole = all(isinstance(state, dict) and state.get("turnsNextCursor") is None for state in states)
+        return bool(states) and whole and turn not in known
 
     def _state(self, channel: str) -> JSON:
         """The fold of somebody who follows a channel."""
@@ -156,6 +174,8 @@ class ChatCreation(Rule):
     # -- what comes of it -----------------------------------------------------------------------------
 
     def reply(self, reply: Reply) -> None:
+        if reply.request is not None:
+            self._disposing.pop((reply.conn, reply.request.id), None)
         wish = self._wishes.pop((reply.conn, reply.request.id), None) if reply.request is not None else None
         if wish is None:
             return
@@ -163,8 +183,11 @@ class ChatCreation(Rule):
         params = wish.request.params
         self.watch(*wish.refusals)
         if reply.failed:
-            self._origins.pop(params["chat"], None)
             return
+        self._origins[params["chat"]] = params
+        told = wish.added.get(params["chat"])
+        if told is not None:
+            self._origin(told, params, told.get("summary"))
         # What is wrong with a request must still be so when it is answered, as others may have changed it meanwhile.
         still = self._refusals(wish.request, params["channel"], params["chat"], version)
         for obligation, why in wish.refusals.items():
@@ -198,13 +221,18 @@ class ChatCreation(Rule):
         )
 
     def envelope(self, envelope: Envelope) -> None:
+        if envelope.type == "session/chatRemoved":
+            for wish in self._wishes.values() if envelope.accepted else ():
+                if wish.request.params["chat"] == envelope.get("chat"):
+                    wish.refusals.pop("AHP-CHAT-046", None)
+            return
         summary = envelope.get("summary")
         chat = text(member(summary, "resource"))
         if not envelope.accepted or chat is None or not isinstance(summary, dict):
             return
         for wish in self._wishes.values():
             if wish.request.conn == envelope.conn and wish.request.params["channel"] == envelope.channel:
-                wish.added[chat] = summary
+                wish.added[chat] = envelope
         params = self._origins.get(chat)
         if params is not None and params.get("channel") == envelope.channel:
             self._origin(envelope, params, summary)

@@ -82,7 +82,8 @@ def _turn_started(envelope: Envelope, chat: JSON, memory: ChatMemory) -> Iterato
     # The id of an earlier turn is a reason to refuse; who is not refused need not be looked up among all turns.
     if not envelope.accepted and (turn in memory.starters or _has_had(chat, turn)):
         return
-    if memory.dropped:
+    # What else may forbid a turn is not known unless the session is.
+    if memory.dropped and (envelope.accepted or memory.ready):
         yield Demand("AHP-TRUNC-011", False, "a turn right behind a truncation")
     elif memory.ready:
         yield Demand("AHP-TURN-001", False, "a plain message of the user on an idle chat of a session that is ready")
@@ -106,6 +107,9 @@ def _turn_cancelled(envelope: Envelope, chat: JSON, memory: ChatMemory) -> Itera
 
 def _turn_resumed(envelope: Envelope, chat: JSON, memory: ChatMemory) -> Iterator[Demand]:
     turns = dicts(member(chat, "turns"))
+    if active_turn(chat) is None and not turns and member(chat, "turnsNextCursor") is not None:
+        # A window without any turn: the latest one is not known.
+        return
     last = turns[-1] if turns else {}
     trouble = (parts_of(last) or [{}])[-1]
     reasons = {

@@ -27,6 +27,7 @@ _CATALOGUE = frozenset({"session/chatAdded", "session/chatUpdated"})
 class _Moment:
     seq: int
     modified: str
+    idle: bool
 
 
 class ChatMessages(Rule):
@@ -45,8 +46,9 @@ class ChatMessages(Rule):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        # What clients dispatched to start turns, by client and clientSeq; and the turns that they asked for.
-        self._sent: Bounded[tuple[str, int], JSON] = Bounded(1024)
+        # What clients dispatched to start turns, by client, clientSeq and turn, as a client that comes back may count
+        # from the beginning; and the turns that they asked for.
+        self._sent: Bounded[tuple[str, int, str], JSON] = Bounded(1024)
         self._typed: Bounded[str, None] = Bounded()
         # Chats that have a draft, or had one.
         self._drafted: Bounded[str, None] = Bounded(1024)
@@ -72,7 +74,8 @@ class ChatMessages(Rule):
             return
         self._typed[str(member(dispatch.action, "turnId"))] = None
         if dispatch.client_id is not None and isinstance(dispatch.client_seq, int):
-            self._sent[(dispatch.client_id, dispatch.client_seq)] = member(dispatch.action, "message")
+            turn = str(member(dispatch.action, "turnId"))
+            self._sent[(dispatch.client_id, dispatch.client_seq, turn)] = member(dispatch.action, "message")
 
     def envelope(self, envelope: Envelope) -> None:
         if not envelope.accepted:
@@ -101,7 +104,8 @@ class ChatMessages(Rule):
     def _started(self, envelope: Envelope) -> None:
         message, seq = envelope.get("message"), member(envelope.origin, "clientSeq")
         client = text(member(envelope.origin, "clientId"))
-        sent = self._sent.get((client, seq)) if client is not None and isinstance(seq, int) else None
+        turn = str(envelope.get("turnId"))
+        sent = self._sent.get((client, seq, turn)) if client is not None and isinstance(seq, int) else None
         if sent is not None:
             self.watch("AHP-TURN-029")
             wanted = without_nulls(message_of({"message": sent}))
@@ -110,8 +114,10 @@ class ChatMessages(Rule):
             model = text(member(member(sent, "model"), "id"))
             if model is not None:
                 self._models[(envelope.channel, str(envelope.get("turnId")))] = model
-        first = isinstance(envelope.before, dict) and not envelope.before.get("turns")
-        if first and envelope.origin is None:
+        before = envelope.before
+        first = isinstance(before, dict) and not before.get("turns") and before.get("turnsNextCursor") is None
+        # A user may have queued a message in the chat.
+        if first and envelope.origin is None and envelope.get("queuedMessageId") is None:
             self._worker(envelope.channel, message, envelope.frame.n)
 
     def _worker(self, channel: str, message: JSON, frame: int) -> None:
@@ -154,7 +160,9 @@ class ChatMessages(Rule):
             self._origins[channel] = origin
         turns = [*dicts(chat.get("turns")), *([active_turn(chat)] if active_turn(chat) else [])]
         began = self.tracker.connection(snapshot.conn).began
-        if turns and chat.get("turnsNextCursor") is None and began and str(member(turns[0], "id")) not in self._typed:
+        # In a log of one client it may be another one's user who has typed it.
+        sure = began and self.tracker.whole and chat.get("turnsNextCursor") is None
+        if turns and sure and str(member(turns[0], "id")) not in self._typed:
             self._worker(channel, member(turns[0], "message"), frame)
         for turn in dicts(chat.get("turns")):
             self._model(channel, turn, frame)
@@ -180,6 +188,8 @@ class ChatMessages(Rule):
         if version is None or not _STAMPED_BY_HOST.contains(version) or seq is None or modified is None:
             return
         before, lasted = self._moments.get(snapshot.channel), self._lasted.get(snapshot.channel)
+        # What was seen in the middle of the turn may be just as late as its end.
+        before = before if before is not None and before.idle else None
         if before is not None and lasted is not None and before.seq < lasted[0] <= seq and lasted[1] > _A_TICK:
             old, new = _read(before.modified), _read(modified)
             if old is not None and new is not None:
@@ -193,7 +203,7 @@ class ChatMessages(Rule):
                         frame=snapshot.frame.n,
                     )
         if before is None or seq >= before.seq:
-            self._moments[snapshot.channel] = _Moment(seq, modified)
+            self._moments[snapshot.channel] = _Moment(seq, modified, active_turn(snapshot.state) is None)
 
     # -- the catalogue ------------------------------------------------------------------------------------
 

@@ -89,6 +89,9 @@ class ChatValidation(Rule):
             return
         if not demand.refuse and self._is_new(envelope):
             return
+        if not demand.refuse and not self.tracker.whole and self._session(envelope) is None:
+            # Another client may have removed the chat, or archived its session.
+            return
         if demand.obligation in _OF_ACTIVE_CLIENTS and not self._is_active(envelope):
             return
         self.find(
@@ -134,16 +137,16 @@ class ChatValidation(Rule):
         return session is not None and member(session, "lifecycle") != "ready" and not used
 
     def _is_active(self, envelope: Envelope) -> bool:
-        """Whether the client still offers its tools, as far as the session of the chat is known."""
-        session = self._session(envelope)
-        active = dicts(member(session, "activeClients"))
-        return session is None or any(client.get("clientId") == client_of(envelope) for client in active)
+        """Whether the client is known to offer its tools still."""
+        active = dicts(member(self._session(envelope), "activeClients"))
+        return any(client.get("clientId") == client_of(envelope) for client in active)
 
     def _is_ready(self, envelope: Envelope) -> bool:
         """Whether the session of a chat is known to be ready and not archived, and no agent wants credentials."""
         channels = self.tracker.connection(envelope.conn).channels
-        agents = dicts(member(channels[ROOT_URI].state, "agents")) if ROOT_URI in channels else []
-        if any(agent.get("protectedResources") for agent in agents):
+        if ROOT_URI not in channels or not channels[ROOT_URI].live:
+            return False
+        if any(agent.get("protectedResources") for agent in dicts(member(channels[ROOT_URI].state, "agents"))):
             return False
         session = self._session(envelope)
         return member(session, "lifecycle") == "ready" and not _archived(session)

@@ -19,7 +19,7 @@ from conformance.oracle.reading import (
 )
 from conformance.oracle.reading import texts as strings
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Dispatch, Envelope, Request, Snapshot
+from conformance.oracle.tracker import ChannelView, Dispatch, Envelope, Request, Snapshot
 
 _Call = tuple[str, str, str]
 
@@ -85,6 +85,10 @@ class ClientTools(Rule):
 
     def snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.kind == "session":
+            if snapshot.folded is None:
+                # Who was removed may have come and gone again while nobody looked.
+                for key in [key for key in self._left if key[0] == snapshot.channel]:
+                    del self._left[key]
             for client in dicts(member(snapshot.state, "activeClients")):
                 self._offers(client)
 
@@ -198,8 +202,10 @@ class ClientTools(Rule):
         session = self._session(envelope)
         if contributor is not None or session is None:
             return
-        active = [text(c.get("clientId")) or "" for c in dicts(member(session, "activeClients"))]
-        offering = [client for client in active if name in self._offered.get(client, ())]
+        clients = dicts(member(session, "activeClients"))
+        active = [text(c.get("clientId")) or "" for c in clients]
+        # A client may have taken back what it once offered.
+        offering = [c.get("clientId") for c in clients if name in [tool.get("name") for tool in dicts(c.get("tools"))]]
         own = member(session, "serverTools")
         if not offering:
             self.watch(*(["AHP-TOOL-013"] if any(self._offered.get(client) for client in active) else []))
@@ -218,7 +224,12 @@ class ClientTools(Rule):
             self._find(envelope, ("AHP-CLTOOL-022",), "a call of a client that was removed before the turn", "none")
         if self._offered.get(client) or not self.tracker.connection(envelope.conn).began:
             return
-        if self._session(envelope) is None:
+        session = self._session_view(envelope)
+        if session is None:
+            return
+        active = [member(c, "clientId") for c in dicts(member(session.state, "activeClients"))]
+        if client not in active and self._began.get(envelope.channel, -1) < session.since:
+            # It may have been removed during this turn, before anybody was here to see it.
             return
         others = [other for other, names in self._offered.items() if name in names]
         self._find(
@@ -239,9 +250,13 @@ class ClientTools(Rule):
 
     def _session(self, envelope: Envelope) -> JSON:
         """The state of the chat's session, as this connection knows it."""
+        view = self._session_view(envelope)
+        return view.state if view is not None else None
+
+    def _session_view(self, envelope: Envelope) -> ChannelView | None:
         for view in self.tracker.connection(envelope.conn).channels.values():
             if view.kind == "session" and view.live and envelope.channel in chats_in(view.state):
-                return view.state
+                return view
         return None
 
     def _runs(self, envelope: Envelope, call: dict[str, JSON], after: JSON) -> None:

@@ -10,7 +10,7 @@ from conformance.oracle.reading import JSON, active_turn, call_in, calls_in, dic
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Reply, Request, Snapshot
 from conformance.protocol import Window
-from conformance.protocol.errors import METHOD_NOT_FOUND, PERMISSION_DENIED
+from conformance.protocol.errors import AUTH_REQUIRED, METHOD_NOT_FOUND, PERMISSION_DENIED
 
 from .chat_places import parts_of
 
@@ -29,6 +29,7 @@ class ContentReferences(Rule):
             "chat/toolCallContentChanged",
             "chat/toolCallComplete",
             "chat/toolCallConfirmed",
+            "chat/truncated",
         }
     )
     obligations = ("AHP-CHAT-109", _TERMINAL, _INPUT, _RESULT, _PART)
@@ -39,10 +40,13 @@ class ContentReferences(Rule):
         self._named: Bounded[str, tuple[str, str]] = Bounded()
         # URI of an input -> what it was edited to.
         self._edited: Bounded[str, str] = Bounded()
-        # Requests for something named, while it was: the obligation, and the edited input that is due.
-        self._asked: Bounded[tuple[str, int | str], tuple[str, str | None]] = Bounded()
+        # Requests for something named, while it was: the obligation, its chat, and the edited input that is due.
+        self._asked: Bounded[tuple[str, int | str], tuple[str, str, str | None]] = Bounded()
 
     def gone(self, channel: str) -> None:
+        self._forget(channel)
+
+    def _forget(self, channel: str) -> None:
         for uri in [uri for uri, (_, chat) in self._named.items() if chat == channel]:
             del self._named[uri]
             self._edited.pop(uri, None)
@@ -61,12 +65,19 @@ class ContentReferences(Rule):
     def envelope(self, envelope: Envelope) -> None:
         if envelope.kind != "chat" or not envelope.accepted or not isinstance(envelope.after, dict):
             return
+        if envelope.type == "chat/truncated":
+            # What went with its turns need not be kept; which of it that was nobody says.
+            self._forget(envelope.channel)
+            return
         if envelope.type == "chat/responsePart":
             self._name(_of_part(envelope.get("part")), envelope.channel)
             return
         call = call_in(active_turn(envelope.after), envelope.get("toolCallId"))
         if envelope.type != "chat/toolCallConfirmed":
             if call is not None:
+                if envelope.get("toolInput") is not None:
+                    # The host asks about another input, which it may keep under the same URI.
+                    self._edited.pop(text(member(call.get("toolInput"), "uri")) or "", None)
                 self._name(_of_call(call), envelope.channel)
             return
         before = call_in(active_turn(envelope.before), envelope.get("toolCallId"))
@@ -88,7 +99,7 @@ class ContentReferences(Rule):
             return
         reads = request.method == "resourceRead"
         uri = text(request.params.get("uri" if reads else "channel")) or ""
-        obligation = self._named.get(uri, ("", ""))[0]
+        obligation, chat = self._named.get(uri, ("", ""))
         if not obligation or reads is (obligation == _TERMINAL):
             return
         if obligation == _INPUT and not _INPUT_BY_REFERENCE.contains(version):
@@ -96,7 +107,7 @@ class ContentReferences(Rule):
         # A terminal counts while its call runs.
         if obligation == _TERMINAL and not self._runs(request.conn, uri):
             return
-        self._asked[(request.conn, request.id)] = (obligation, self._edited.get(uri))
+        self._asked[(request.conn, request.id)] = (obligation, chat, self._edited.get(uri))
 
     def _runs(self, conn: str, terminal: str) -> bool:
         for view in self.tracker.connection(conn).channels.values():
@@ -107,14 +118,24 @@ class ContentReferences(Rule):
                         return True
         return False
 
+    def _is_still_named(self, conn: str, obligation: str, chat: str, uri: str) -> bool:
+        """Whether a reference is known to be there when its answer comes: it may have gone meanwhile, also unseen."""
+        view = self.tracker.connection(conn).channels.get(chat)
+        if uri not in self._named or view is None or not view.live:
+            return False
+        return obligation != _TERMINAL or self._runs(conn, uri)
+
     def reply(self, reply: Reply) -> None:
         if reply.request is None:
             return
         asked = self._asked.pop((reply.conn, reply.request.id), None)
         # Who may not read, or asks for no claimed method, tells nothing.
-        if asked is None or whole(member(reply.error, "code")) in (METHOD_NOT_FOUND, PERMISSION_DENIED):
+        if asked is None or whole(member(reply.error, "code")) in (METHOD_NOT_FOUND, PERMISSION_DENIED, AUTH_REQUIRED):
             return
-        obligation, edited = asked
+        obligation, chat, edited = asked
+        uri = text(reply.request.params.get("channel" if obligation == _TERMINAL else "uri")) or ""
+        if reply.failed and not self._is_still_named(reply.conn, obligation, chat, uri):
+            return
         self.watch(obligation)
         if reply.failed:
             self._find(reply, obligation, "what the host refers to cannot be had", "a result")

@@ -52,6 +52,7 @@ class Customizations(Rule):
             "session/customizationUpdated",
             "session/customizationToggled",
             "session/mcpServerStateChanged",
+            "session/activeClientRemoved",
             "session/workingDirectorySet",
             "session/workingDirectoryRemoved",
             "session/workingDirectoryReplaced",
@@ -67,10 +68,13 @@ class Customizations(Rule):
         self._moved: Bounded[str, None] = Bounded()
         # The URIs of containers that agents bring along.
         self._of_agents: Bounded[str, None] = Bounded()
+        # Sessions and who was an active client of them.
+        self._active: Bounded[tuple[str, str], None] = Bounded()
 
     def gone(self, channel: str) -> None:
         self._moved.pop(channel, None)
         forget(self._disordered, channel)
+        forget(self._active, channel)
 
     def snapshot(self, snapshot: Snapshot) -> None:
         version = self.version(snapshot.conn)
@@ -79,6 +83,7 @@ class Customizations(Rule):
             for agent in dicts(member(snapshot.state, "agents")):
                 self._places(version, agent.get("customizations"), snapshot.channel, snapshot.frame.n)
         elif snapshot.kind == "session" and version is not None:
+            self._know(snapshot.channel, snapshot.state)
             self._judge(version, snapshot.channel, snapshot.state, snapshot.frame.n)
 
     def envelope(self, envelope: Envelope) -> None:
@@ -96,6 +101,8 @@ class Customizations(Rule):
         elif envelope.type == "session/mcpServerStateChanged":
             if isinstance(envelope.after, dict) and envelope.get("channel") is not None:
                 self._given_channel(envelope)
+        elif envelope.type == "session/activeClientRemoved":
+            self._know(envelope.channel, envelope.before)
         elif isinstance(envelope.after, dict):
             self._judge(version, envelope.channel, envelope.after, envelope.frame.n)
 
@@ -105,6 +112,10 @@ class Customizations(Rule):
         for entry, _ in tree(entries):
             if entry.get("type") == "mcpServer" and entry.get("id") == envelope.get("id"):
                 self._server(entry, (envelope.channel, repr(entry.get("id"))), envelope.frame.n)
+
+    def _know(self, session: str, state: Any) -> None:
+        for client in dicts(member(state, "activeClients")):
+            self._active[(session, text(client.get("clientId")) or "")] = None
 
     def _learn(self, agents: Any) -> None:
         for agent in dicts(agents):
@@ -172,6 +183,7 @@ class Customizations(Rule):
     def _published(self, session: str, state: Any, entries: Any, frame: int) -> None:
         """Entries next to what the active clients of the session have published."""
         publishers: dict[str, set[str]] = {}
+        clients = [text(client.get("clientId")) for client in dicts(member(state, "activeClients"))]
         for client in dicts(member(state, "activeClients")):
             for plugin in dicts(client.get("customizations")):
                 if isinstance(plugin.get("uri"), str) and isinstance(client.get("clientId"), str):
@@ -182,8 +194,9 @@ class Customizations(Rule):
             if container is None and text(entry.get("type")) in CONTAINERS and owners and uri not in self._of_agents:
                 self.watch("AHP-CUST-010")
                 told = entry.get("clientId")
-                # What anybody can read may be the host's own as well.
-                if told not in list(owners) and (told is not None or is_clients_own(uri or "")):
+                # What anybody can read may be the host's own as well; and what a client that has left had goes later.
+                left = told not in clients and (session, text(told) or "") in self._active
+                if told not in list(owners) and not left and (told is not None or is_clients_own(uri or "")):
                     self._find("AHP-CUST-010", "a plugin has not its publisher", sorted(owners), entry, frame, once)
             if entry.get("type") == "mcpServer":
                 of_client = [p for p in publishers if uri is not None and is_clients_own(p) and lies_in(uri, p)]

@@ -163,6 +163,8 @@ class Delivery(Rule):
                 envelope.message,
                 envelope.frame,
             )
+        elif self._is_late(envelope):
+            return
         elif (envelope.conn, channel) in self._ended and envelope.kind == "chat" and session is None:
             self._breach(
                 ("AHP-CHAT-054",),
@@ -171,6 +173,11 @@ class Delivery(Rule):
                 envelope.message,
                 envelope.frame,
             )
+
+    def _is_late(self, envelope: Envelope) -> bool:
+        """Of a channel whose messages the client lets wait."""
+        view = self.tracker.connection(envelope.conn).channels.get(envelope.channel)
+        return view is not None and view.late
 
     def notification(self, notification: Notification) -> None:
         self._departed.told(notification)
@@ -205,8 +212,13 @@ class Delivery(Rule):
 
     def _judge(self, conn: str, channel: str, seen: Any, frame: Frame, obligation: str) -> None:
         view = self.tracker.connection(conn)
-        if view.version is None or channel in view.subscribed or view.asked.get(channel):
+        if view.version is None or not self.tracker.begins(conn):
+            return
+        if channel in view.subscribed or view.asked.get(channel):
             # What a connection without a handshake has subscribed to, this recording does not tell.
+            return
+        if any(r.method == "subscribe" and r.params.get("channel") == channel for r in view.requests.values()):
+            # One of several requests was refused, and another one is under way.
             return
         why = self._without.get((conn, channel))
         if why is not None and not obligation.startswith("AHP-RECON"):

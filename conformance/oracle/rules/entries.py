@@ -25,6 +25,13 @@ def subject_of(entry: Any) -> Subject:
     return tuple(part if isinstance(part, str) else repr(part) for part in parts)
 
 
+def _what(entry: Any) -> tuple[str, str]:
+    """What an entry waits for: its kind, and of a confirmation whether it is about the call or its result."""
+    confirms = member(entry, "kind") == "toolConfirmation"
+    reviews = member(member(entry, "toolCall"), "status") == "pending-result-confirmation"
+    return repr(member(entry, "kind")), "result" if confirms and reviews else ""
+
+
 class Entries(Rule):
     """Ids are unique and stable, each request has one entry, and its chat is one of the session."""
 
@@ -91,7 +98,8 @@ class Entries(Rule):
                     "an entry takes the id of another one that is still listed",
                     "an id of its own",
                 )
-            elif same_subject and not same_id and other.get("kind") == entry.get("kind"):
+            # A call may wait for a second thing, while the entry about the first is about to be taken off (AMB-17).
+            elif same_subject and not same_id and _what(other) == _what(entry):
                 self._find(
                     envelope,
                     ("AHP-INNEED-010", "AHP-INNEED-017", *(("AHP-TOOLAUTH-065",) if auth else ())),

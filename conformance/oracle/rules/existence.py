@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import chats_in, member, text
-from conformance.oracle.tracker import Envelope, Notification, Reply, Request, Tracker
+from conformance.oracle.tracker import ConnectionView, Envelope, Notification, Reply, Request, Tracker
+from conformance.protocol import ROOT_URI, kind_of
 
 CHANGES = frozenset({"session/chatAdded"})
 """The action types that `Departed` has to be told of."""
@@ -54,6 +55,28 @@ class Departed:
         """Of a channel that had ended before ``frame``: the session that it ended with, or itself. Else None."""
         end = self._gone.get(channel) if channel is not None else None
         return end[1] if end is not None and end[0] < frame else None
+
+    def is_there(self, channel: str) -> bool:
+        """Whether somebody follows a channel who would have been told of its end, so that it was there all the time."""
+        followers = [c for c, view in self._tracker.views(channel) if view.live and c.fed]
+        kind = self._tracker.kinds.get(channel) or kind_of(channel)
+        if kind == "chat":
+            return any(
+                view.kind == "session" and view.live and channel in chats_in(view.state)
+                for connection in followers
+                for view in connection.channels.values()
+            )
+        return any(self._follows_root(connection) for connection in followers)
+
+    def is_watched(self) -> bool:
+        """Whether anybody would be told that a session has ended."""
+        return any(
+            connection.fed and self._follows_root(connection) for connection in self._tracker.connections.values()
+        )
+
+    def _follows_root(self, connection: ConnectionView) -> bool:
+        view = connection.channels.get(ROOT_URI)
+        return view is not None and view.live
 
     def _end(self, channel: str, frame: int) -> None:
         for gone in (channel, *self._chats.pop(channel, ())):

@@ -260,7 +260,8 @@ class Files(Rule):
 
     def _transfer(self, reply: Reply, params: Any, obligation: str) -> None:
         source, destination = text(member(params, "source")), text(member(params, "destination"))
-        if source is None or destination is None or source == destination:
+        # Where letters of either case are the same, a place whose letters change is there by its old name too.
+        if source is None or destination is None or plain(source) == plain(destination):
             self._known.clear()
             return
         there, target = self._known.get(source, Known()), self._known.get(destination, Known())

@@ -188,7 +188,7 @@ class Answers(Rule):
             self.watch("AHP-RPC-001", "AHP-RPC-002", "AHP-RPC-022")
         elif key in self._open:
             self._find(frame, "AHP-RPC-001", "a second answer to one request")
-        elif not any(key[1] in raw for raw in self._unreadable.get(frame.conn, ())):
+        elif self.tracker.begins(frame.conn) and not any(key[1] in raw for raw in self._unreadable.get(frame.conn, ())):
             # A host may read what this suite cannot, such as NaN, and find an id in it.
             self._find(frame, "AHP-RPC-022", "an answer to nothing that was asked")
 

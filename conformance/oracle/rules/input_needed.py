@@ -94,7 +94,8 @@ class StatusBit(Rule):
             broken.append("AHP-TOOLAUTH-070")
         # A session that never waited for anything proves nothing.
         self.watch(*(broken if before else ()))
-        if raised:
+        # What has raised a session that never listed anything may be listed in a moment (AMB-17).
+        if raised and before:
             self.find(
                 tuple(broken),
                 "InputNeeded, but nothing waits for the user",
@@ -207,6 +208,9 @@ class Leftovers(Rule):
 
     def _judge(self, snapshot: Snapshot, entry: dict[str, Any]) -> None:
         chat, turn = text(entry.get("chat")), _turn_of(entry)
+        if chat in chats_in(snapshot.state) and not any(v.live for _, v in self.tracker.views(chat or "")):
+            # It was added again, or goes on with its turn where nobody looks.
+            return
         # A session may be late with all that it repeats of a chat (AMB-17), as its catalogue shows.
         told = {turn: self._rested.get(chat or "", -1), None: sys.maxsize}
         ends = [

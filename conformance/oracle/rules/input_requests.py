@@ -192,6 +192,10 @@ class InputRequests(Rule):
             for entry in entries_in(snapshot.state):
                 self._lists(snapshot.channel, entry)
         elif snapshot.kind == "chat":
+            if snapshot.folded is None:
+                # What the running turn waited for meanwhile was not seen.
+                for key in [key for key, ended in self._turns.items() if key[0] == snapshot.channel and ended < 0]:
+                    del self._turns[key]
             turn = active_turn(snapshot.state)
             for call in calls_in(turn):
                 what = _waits_for(call)

@@ -20,6 +20,7 @@ from conformance.oracle.reading import (
 )
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Notification, Reply, Request, Snapshot
+from conformance.protocol import ROOT_URI
 
 from .pushes import Pushes
 
@@ -55,7 +56,15 @@ class McpServers(Rule):
         "AHP-MCP-048",
         "AHP-MCP-049",
     )
-    hears = frozenset({*_REQUESTS, *_LISTS, "session/mcpServerStateChanged", "root/agentsChanged"})
+    hears = frozenset(
+        {
+            *_REQUESTS,
+            *_LISTS,
+            "session/customizationToggled",
+            "session/mcpServerStateChanged",
+            "root/agentsChanged",
+        }
+    )
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -96,16 +105,30 @@ class McpServers(Rule):
                 self._requested.setdefault(place, Bounded(32)).setdefault(envelope.seq, None)
             self._intents[place] = envelope.type
             self._channels.pop((*place, envelope.conn), None)
+        elif envelope.type == "session/customizationToggled":
+            self._toggled(envelope)
         elif isinstance(envelope.before, dict):
             self._changed(envelope)
+
+    def _toggled(self, envelope: Envelope) -> None:
+        """A server that is switched off, by itself or with its container, stops from whatever state it is in."""
+        for entry in dicts(member(envelope.after, "customizations")):
+            for server in [entry, *dicts(entry.get("children"))]:
+                if envelope.get("id") in (entry.get("id"), server.get("id")) and isinstance(envelope.seq, int):
+                    place = (envelope.channel, repr(server.get("id")))
+                    self._requested.setdefault(place, Bounded(32)).setdefault(envelope.seq, None)
 
     def _changed(self, envelope: Envelope) -> None:
         place, once = (envelope.channel, repr(envelope.get("id"))), (envelope.channel, repr(envelope.seq))
         known = next((s for s in servers_in(envelope.before) if s.get("id") == envelope.get("id")), None)
         mine = (*place, envelope.conn)
         self._state(envelope.get("state"), envelope.get("channel"), mine, envelope.message, envelope.frame.n, once)
+        # With its first word on a request it is answered; what the list says later has other reasons.
+        self._intents.pop(place, None)
         old, new = server_status(known), text(member(envelope.get("state"), "kind"))
-        if old not in LIFE or new not in LIFE:
+        view = self.tracker.connection(envelope.conn).channels.get(envelope.channel)
+        # For who permits delays, states in between may be left out.
+        if old not in LIFE or new not in LIFE or view is None or view.late:
             return
         self.watch("AHP-MCP-017")
         if old == "authRequired" and new == "ready":
@@ -127,7 +150,8 @@ class McpServers(Rule):
     def _let_in(self, known: Any, envelope: Envelope) -> None:
         resource = text(member(member(member(known, "state"), "resource"), "resource"))
         self.watch(*(["AHP-MCP-048"] if self._pushes.refused(resource) else []))
-        if self._pushes.only_refused(resource):
+        # In a log of one client it may be another one's token.
+        if self.tracker.whole and self._pushes.only_refused(resource):
             self._find(
                 "AHP-MCP-048",
                 "a server is ready although every token for it was refused",
@@ -185,6 +209,9 @@ class McpServers(Rule):
             for server in servers_in(snapshot.state):
                 once = (snapshot.channel, repr(server.get("id")))
                 mine = (*once, snapshot.conn)
+                if snapshot.folded is None:
+                    # It may have been started again while nobody looked.
+                    self._channels.pop(mine, None)
                 self._state(server.get("state"), server.get("channel"), mine, server, snapshot.frame.n, once)
 
     def _state(self, state: Any, channel: Any, place: Place, seen: Any, frame: int, once: Any) -> None:
@@ -236,7 +263,9 @@ class McpServers(Rule):
         resource = notification.params.get("resource")
         named = text(member(resource, "resource")) or text(resource)
         self.watch("AHP-MCP-049")
-        if named in self._resources and named not in self._of_agents:
+        # Only who follows the root knows what the agents need themselves.
+        root = self.tracker.connection(notification.conn).channels.get(ROOT_URI)
+        if root is not None and root.live and named in self._resources and named not in self._of_agents:
             self.find(
                 "AHP-MCP-049",
                 "the challenge of a server is announced by auth/required as well",

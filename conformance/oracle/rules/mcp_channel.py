@@ -10,6 +10,7 @@ from conformance.oracle.reading import JSON, member, server_status, servers_in, 
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Reply, Request
 from conformance.protocol import METHODS
+from conformance.protocol.errors import AUTH_REQUIRED, METHOD_NOT_FOUND, PERMISSION_DENIED
 
 # What each capability promises (docs/specification/mcp-channel.md, Negotiating the served surface).
 SERVED: dict[str, frozenset[str]] = {
@@ -18,6 +19,8 @@ SERVED: dict[str, frozenset[str]] = {
     "logging": frozenset({"logging/setLevel"}),
     "sampling": frozenset({"sampling/createMessage"}),
 }
+# A server with resources may lack this itself, and the host passes its answer on.
+_OPTIONAL = frozenset({"resources/templates/list"})
 _LATER = frozenset().union(SERVED["logging"], SERVED["sampling"])
 
 
@@ -60,16 +63,19 @@ class McpChannel(Rule):
         code = whole(member(reply.error, "code"))
         if asked.method in asked.served:
             obligation = "AHP-MCPS-032" if asked.method in _LATER else "AHP-MCP-034"
+            if code == METHOD_NOT_FOUND and asked.method in _OPTIONAL:
+                return
             self.watch(obligation)
-            if code == -32601:
+            if code == METHOD_NOT_FOUND:
                 self._find(obligation, f"{asked.method} is advertised and not served", "another answer", reply)
         elif asked.method == "initialize":
             self.watch("AHP-MCP-033")
             if not reply.failed:
                 self._find("AHP-MCP-033", "the handshake is served on the side channel", "an error", reply)
-        else:
+        elif code not in (AUTH_REQUIRED, PERMISSION_DENIED):
+            # Who has no right to the channel need not be told what it serves.
             self.watch("AHP-MCP-032")
-            if code != -32601:
+            if code != METHOD_NOT_FOUND:
                 self._find("AHP-MCP-032", f"{asked.method} is not advertised", "the error -32601", reply)
 
     def _served(self, conn: str, channel: str) -> frozenset[str] | None:

@@ -13,7 +13,7 @@ from conformance.oracle.tracker import Reply, Request
 from conformance.protocol import NEWEST, is_version, params_violations, parse_version
 from conformance.wire.frames import Frame
 
-UNSUPPORTED = -32005
+UNSUPPORTED, AUTH_REQUIRED = -32005, -32007
 _KNOWN_CAPABILITIES = frozenset({"mcpApps", "_meta"})
 _LEAST = frozenset({"channel", "protocolVersions", "clientId"})
 # Closing codes of a host that ends a connection on purpose, for a reason of its own (RFC 6455 7.4).
@@ -227,6 +227,9 @@ class Negotiation(Rule):
             attempt.refused_version = attempt.fresh and attempt.requests == 1
             self._refused[reply.frame.n] = (versions, bool(named))
         fine = sound and bool(versions) and all(_numbers(v) for v in versions)
+        if code == AUTH_REQUIRED:
+            # It comes to versions when the client may speak at all.
+            return
         if not fine or params_violations(NEWEST, "initialize", request.params):
             return
         if all(_numbers(v, at_least=parse_version(NEWEST)[0] + 1) for v in versions):

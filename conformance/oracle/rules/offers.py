@@ -9,7 +9,7 @@ from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, chats_in, dicts, member, text, texts, whole
 from conformance.oracle.rule import Rule
 from conformance.oracle.templates import expansions, is_expansion, variables_of
-from conformance.oracle.tracker import Reply, Request
+from conformance.oracle.tracker import Notification, Reply, Request
 from conformance.oracle.views import ConnectionView
 
 from .changesets import catalogue_of
@@ -42,17 +42,34 @@ class Offers(Rule):
         self._closed: Bounded[str, tuple[str, str, dict[str, int]]] = Bounded()
         # Changesets with files when their session ended, with the frame that told it.
         self._open: Bounded[tuple[str, str], int] = Bounded()
+        # Sessions that are known to be there; one that nobody follows may offer the same changesets.
+        self._sessions: Bounded[str, None] = Bounded()
 
     def request(self, request: Request) -> None:
         channel = text(request.params.get("channel"))
         if request.method == "createSession" and channel is not None:
-            for uri in [uri for uri, (_, session, _) in self._closed.items() if session == channel]:
+            self._is_there(channel)
+
+    def notification(self, notification: Notification) -> None:
+        if notification.method == "root/sessionAdded":
+            self._is_there(text(member(notification.params.get("summary"), "resource")))
+        elif notification.method == "root/sessionRemoved":
+            self._sessions.pop(text(notification.params.get("session")) or "", None)
+
+    def _is_there(self, session: str | None) -> None:
+        """A session is there, perhaps anew: what it offers is open."""
+        if session is not None:
+            self._sessions[session] = None
+            for uri in [uri for uri, (_, owner, _) in self._closed.items() if owner == session]:
                 del self._closed[uri]
 
     def reply(self, reply: Reply) -> None:
         channel = text(reply.request.params.get("channel")) if reply.request is not None else None
         if reply.request is None or channel is None:
             return
+        if reply.request.method == "listSessions":
+            for item in dicts(member(reply.result, "items")):
+                self._sessions[text(item.get("resource")) or ""] = None
         if reply.request.method == "disposeSession" and not reply.failed:
             self._ended(reply.conn, channel, reply.frame.n)
         elif reply.request.method == "subscribe":
@@ -100,6 +117,7 @@ class Offers(Rule):
 
     def _ended(self, conn: str, session: str, frame: int) -> None:
         """The session is disposed of: what its last known state offered is closed, unless somebody else offers it."""
+        self._sessions.pop(session, None)
         for connection, view in self.tracker.views(session):
             annotations = text(member(member(view.state, "annotations"), "resource"))
             if annotations is not None:
@@ -114,6 +132,9 @@ class Offers(Rule):
         for connection in self.tracker.connections.values():
             if self._offered(connection, uri):
                 return
+        followed = {v.channel for c in self.tracker.connections.values() for v in c.channels.values() if v.live}
+        if obligation == "AHP-CHG-031" and not self._sessions.keys() <= followed:
+            return
         _, _, heard = self._closed.setdefault(uri, (obligation, session, {}))
         heard.setdefault(conn, frame)
         view = self.tracker.connection(conn).channels.get(uri)
@@ -127,7 +148,9 @@ class Offers(Rule):
         for (_, channel), refused in self._refused.items():
             connection = self.tracker.connection(refused.conn)
             owner = connection.channels.get(refused.owner)
-            if connection.fed and owner is not None and owner.live:
+            # The offer itself may have been on its way out.
+            offered = (refused.owner, refused.obligation) in self._offered(connection, channel)
+            if connection.fed and owner is not None and owner.live and offered:
                 self.find(
                     refused.obligation,
                     f"{refused.owner} offers {channel}, and it cannot be subscribed to",

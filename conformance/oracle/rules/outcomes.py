@@ -7,8 +7,8 @@ from typing import Any
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import dicts, member, text, whole
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Notification, Reply, Request
-from conformance.protocol import METHODS, ROOT_URI, params_violations
+from conformance.oracle.tracker import Envelope, Notification, Reply, Request, Snapshot
+from conformance.protocol import METHODS, ROOT_URI, kind_of, params_violations
 
 from .existence import CHANGES, Departed
 
@@ -70,6 +70,8 @@ class Outcomes(Rule):
         self._made: Bounded[str, tuple[str, Any, int]] = Bounded()
         # URIs for which createSession failed, though they were free, and the frame of the error.
         self._failed: Bounded[str, int] = Bounded(1024)
+        # Errors for such a URI that it is in use, unless there is a session of somebody else.
+        self._used_up: Bounded[str, Reply] = Bounded(1024)
         # The providers that the root channel showed when a request was made.
         self._providers: dict[tuple[str, int | str], frozenset[str]] = {}
         self._triggers: Bounded[str, None] = Bounded(256)
@@ -94,7 +96,19 @@ class Outcomes(Rule):
         if notification.method == "root/sessionRemoved" and session is not None:
             self._made.pop(session, None)
         elif notification.method == "root/sessionAdded":
-            self._failed.pop(text(member(notification.params.get("summary"), "resource")) or "", None)
+            self._exists(text(member(notification.params.get("summary"), "resource")))
+
+    def _exists(self, session: str | None) -> None:
+        self._failed.pop(session or "", None)
+        self._used_up.pop(session or "", None)
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        self._exists(snapshot.channel)
+
+    def end(self) -> None:
+        for reply in self._used_up.values() if self.tracker.settled else ():
+            message = "a createSession that failed has used up its URI"
+            self._wrong(reply, "AHP-SESS-018", message, "a session, or the error of its own case")
 
     def _registered(self) -> frozenset[str]:
         """The providers of all agents that anybody's root state names; none when nobody follows the root."""
@@ -130,6 +144,8 @@ class Outcomes(Rule):
             self._completions(reply, request, code)
         elif request.method == "listSessions":
             self._resumed(reply, request, code)
+            for item in dicts(member(reply.result, "items")):
+                self._exists(text(item.get("resource")))
         elif request.method == "createSession":
             self._create(reply, request, code, providers)
         elif request.method == "resolveSessionConfig":
@@ -158,7 +174,10 @@ class Outcomes(Rule):
         if channel is None or channel.startswith("mcp:") or request.method.startswith("x-"):
             return
         self.watch("AHP-RPC-007")
-        if code != METHOD_NOT_FOUND:
+        if not reply.failed and not request.method.isalnum():
+            # A name with a prefix may be one of the host's own that this client knows.
+            return
+        if code not in (METHOD_NOT_FOUND, AUTH_REQUIRED):
             self._wrong(reply, "AHP-RPC-007", f"{request.method} is no method", f"error {METHOD_NOT_FOUND}")
 
     def _without_target(self, reply: Reply, code: int | None) -> None:
@@ -177,7 +196,10 @@ class Outcomes(Rule):
         wrong = {
             UNSUPPORTED: request.method not in ("initialize", "reconnect"),
             SESSION_EXISTS: request.method != "createSession",
-            PROVIDER_NOT_FOUND: request.method not in _OF_PROVIDERS and "provider" not in request.params,
+            PROVIDER_NOT_FOUND: request.method not in _OF_PROVIDERS
+            and "provider" not in request.params
+            # A session that was kept can only be served while its provider is there.
+            and kind_of(text(request.params.get("channel")) or "") not in ("session", "chat"),
             CONFLICT: "ifMatch" not in request.params,
         }
         if wrong.get(code):
@@ -186,10 +208,9 @@ class Outcomes(Rule):
     def _resumed(self, reply: Reply, request: Request, code: int | None) -> None:
         """On a connection that began with reconnect."""
         view = self.tracker.connection(reply.conn)
-        version = view.version or ""
-        if view.began or code == AUTH_REQUIRED or "cursor" in request.params:
+        if view.began or not view.greeted or code == AUTH_REQUIRED or "cursor" in request.params:
             return
-        if params_violations(version, "listSessions", request.params):
+        if self.malformed(reply.conn, "listSessions", request.params):
             return
         self.watch("AHP-RECON-019")
         if reply.failed:
@@ -219,7 +240,7 @@ class Outcomes(Rule):
     def _create(self, reply: Reply, request: Request, code: int | None, providers: frozenset[str]) -> None:
         session, frame = request.params["channel"], reply.frame.n
         used = self._made.get(session)
-        if used is not None and not self.tracker.connection(used[0]).fed:
+        if used is not None and not self._is_still_used(used):
             used = None
         failed = self._failed.get(session)
         if used is not None:
@@ -227,8 +248,7 @@ class Outcomes(Rule):
         elif not self._provider(reply, request, code, providers, "AHP-SESS-002") and failed is not None:
             self.watch("AHP-SESS-018")
             if code == SESSION_EXISTS and failed < request.frame.n:
-                message = "a createSession that failed has used up its URI"
-                self._wrong(reply, "AHP-SESS-018", message, "a session, or the error of its own case")
+                self._used_up[session] = reply
         if not reply.failed:
             self._failed.pop(session, None)
             if used is None:
@@ -236,13 +256,22 @@ class Outcomes(Rule):
         elif used is None and code != SESSION_EXISTS:
             self._failed[session] = frame
 
+    def _is_still_used(self, used: tuple[str, Any, int]) -> bool:
+        """Whether somebody would know if a client that is not recorded had disposed of it, or the host were new."""
+        roots = self.tracker.views(ROOT_URI)
+        witnessed = any(v.live and c.fed and c.left.get(ROOT_URI, -1) < used[2] for c, v in roots)
+        return witnessed and self.tracker.connection(used[0]).fed
+
     def _in_use(self, reply: Reply, request: Request, code: int | None, used: tuple[str, Any, int]) -> None:
         self.watch("AHP-SESS-001")
         if not reply.failed:
             self._wrong(reply, "AHP-SESS-001", "a session was created at a URI in use", f"error {SESSION_EXISTS}")
-        elif code != SESSION_EXISTS and used[2] < request.frame.n and request.params.get("provider") == used[1]:
-            version = self.version(reply.conn) or ""
-            if params_violations(version, "createSession", request.params):
+        elif (
+            code not in (SESSION_EXISTS, AUTH_REQUIRED)
+            and used[2] < request.frame.n
+            and request.params.get("provider") == used[1]
+        ):
+            if self.malformed(reply.conn, "createSession", request.params):
                 return
             message = "the error for a URI in use has another code"
             self._wrong(reply, "AHP-SESS-001", message, f"error {SESSION_EXISTS}")
@@ -256,7 +285,7 @@ class Outcomes(Rule):
             return False
         if code in (METHOD_NOT_FOUND, AUTH_REQUIRED):
             return True
-        if params_violations(self.version(reply.conn) or "", request.method, request.params):
+        if self.malformed(reply.conn, request.method, request.params):
             return True
         self.watch(obligation)
         if code != PROVIDER_NOT_FOUND:
@@ -268,7 +297,7 @@ class Outcomes(Rule):
         if self._departed.since(request.params["channel"], request.frame.n) is None:
             return
         self.watch("AHP-SESS-019")
-        if code != SESSION_NOT_FOUND:
+        if code not in (SESSION_NOT_FOUND, AUTH_REQUIRED):
             message = "disposing of a session that does not exist has another outcome"
             self._wrong(reply, "AHP-SESS-019", message, f"error {SESSION_NOT_FOUND}")
 

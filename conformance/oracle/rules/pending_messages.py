@@ -9,7 +9,7 @@ from conformance.oracle.comparing import difference
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, active_turn, dicts, member, text
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Dispatch, Envelope
+from conformance.oracle.tracker import Dispatch, Envelope, Reply, Snapshot
 
 from .chat_places import message_of
 
@@ -64,13 +64,27 @@ class PendingMessages(Rule):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._chats: Bounded[str, _Chat] = Bounded(_MOST_CHATS)
-        # What a client dispatched -> the connection and frame.
+        # What a client dispatched -> the connection, and the last request of it that had been answered by then.
         self._sent: Bounded[tuple[str, int], tuple[str, int]] = Bounded()
+        self._answered: Bounded[str, int] = Bounded(1024)
+
+    def reply(self, reply: Reply) -> None:
+        if reply.request is not None:
+            self._answered[reply.conn] = max(self._answered.get(reply.conn, -1), reply.request.frame.n)
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        """Whoever comes back to a chat has not seen what became of its queue in the meantime."""
+        chat = self._chats.get(snapshot.channel) if snapshot.folded is None else None
+        if chat is not None:
+            chat.taken = chat.steering = None
+            if chat.due is not None:
+                chat.due.told.pop(snapshot.conn, None)
 
     def dispatch(self, dispatch: Dispatch) -> None:
         started = member(dispatch.action, "type") == "chat/turnStarted"
         if started and dispatch.client_id is not None and isinstance(dispatch.client_seq, int):
-            self._sent[(dispatch.client_id, dispatch.client_seq)] = (dispatch.conn, dispatch.frame.n)
+            answered = self._answered.get(dispatch.conn, -1)
+            self._sent[(dispatch.client_id, dispatch.client_seq)] = (dispatch.conn, answered)
 
     def gone(self, channel: str) -> None:
         self._chats.pop(channel, None)
@@ -169,14 +183,17 @@ class PendingMessages(Rule):
             self._find(envelope, "AHP-PEND-013", "a steering message set on an idle chat starts a turn", "no turn")
 
     def _overtaken(self, envelope: Envelope, chat: _Chat) -> None:
-        """A client starts a turn although it had been told before that a queued message was to come first."""
+        """A client starts a turn although it had been told before that a queued message was to come first.
+
+        The host may be just about to take that message; it has had its time when it has answered a request meanwhile.
+        """
         due, seq = chat.due, member(envelope.origin, "clientSeq")
         sent = self._sent.get((str(member(envelope.origin, "clientId")), seq)) if isinstance(seq, int) else None
         chat.due = None
         if due is None or sent is None or not _queue(envelope.before):
             return
-        conn, frame = sent
-        if frame > due.told.get(conn, frame):
+        conn, answered = sent
+        if answered > due.told.get(conn, answered):
             self._find(
                 envelope,
                 due.obligation,

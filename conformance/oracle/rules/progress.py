@@ -9,6 +9,7 @@ from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import text
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Notification, Request
+from conformance.protocol import ROOT_URI
 
 
 @dataclass(slots=True)
@@ -37,6 +38,9 @@ class Progress(Rule):
     def request(self, request: Request) -> None:
         token = text(request.params.get("progressToken"))
         if token is not None:
+            # A client that tries again with its token starts anew.
+            for place in [place for place in self._courses if place[1] == token]:
+                del self._courses[place]
             self._given[token] = text(request.params.get("channel")) if request.method == "createSession" else None
 
     def envelope(self, envelope: Envelope) -> None:
@@ -50,6 +54,9 @@ class Progress(Rule):
         if not isinstance(progress, int | float) or isinstance(progress, bool):
             return
         self._token(notification, token)
+        if token not in self._given:
+            # Nobody here knows when a client that is not recorded starts anew with its token.
+            return
         place = (notification.conn, token)
         course = self._courses.get(place)
         done = notification.params.get("total") == progress
@@ -68,15 +75,19 @@ class Progress(Rule):
         view = self.tracker.connection(notification.conn)
         if token in self._given:
             self.watch("AHP-PROG-001")
-        elif view.began and "ahp-root://" not in view.subscribed and "ahp-root://" not in view.asked:
+        elif view.began and ROOT_URI not in view.subscribed and ROOT_URI not in view.asked:
             self._wrong(notification, "AHP-PROG-001", "a progressToken that no client gave", list(self._given)[-20:])
 
     def end(self) -> None:
         for (conn, token), course in self._courses.items():
             session = self._given.get(token)
+            connection = self.tracker.connection(conn)
             if course.done:
                 self.watch("AHP-PROG-003", "AHP-PROG-004")
-            elif self.tracker.settled and session in self._ready and self.tracker.connection(conn).fed:
+            elif self.tracker.settled and session in self._ready and connection.fed:
+                if connection.left.get(ROOT_URI, -1) > course.frame:
+                    # It no longer follows the root.
+                    continue
                 self.find(
                     "AHP-PROG-003",
                     "the session is ready, and its progress has no last frame",

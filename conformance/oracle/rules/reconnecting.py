@@ -9,13 +9,14 @@ from conformance.oracle.comparing import difference
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import dicts, member, text, texts, whole
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Notification, Reply, Request
+from conformance.oracle.tracker import Envelope, Notification, Reply, Request, Snapshot
 from conformance.protocol import ROOT_URI, STATELESS_KINDS, is_known_action, kind_of, params_violations
 
 from .convergence import comparable
 from .everyone import HEARD, SINGLE, Told
 from .existence import Departed
 
+AUTH_REQUIRED = -32007
 _ANNOUNCED = {"root/sessionAdded", "root/sessionRemoved"}
 _COMPARED = frozenset({"root", "session", "chat"})
 
@@ -38,6 +39,8 @@ class Return:
     missed: dict[tuple[str, int], Told] = field(default_factory=dict)
     # Channel -> the position and fold of somebody who followed it all the time.
     folds: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    # Channels of which it got a snapshot since.
+    fresh: set[str] = field(default_factory=set)
 
 
 class Reconnecting(Rule):
@@ -104,7 +107,8 @@ class Reconnecting(Rule):
             return came
         late = {uri for uri in came.held if old.channels[uri].late}
         for (channel, seq), told in self._told.items():
-            known = is_known_action(told.type, old.version or "") and (channel not in late or told.type in SINGLE)
+            known = old.version is not None and is_known_action(told.type, old.version)
+            known = known and (channel not in late or told.type in SINGLE)
             if channel in came.held and seq > came.last and known and told.conns & set(came.witnesses):
                 came.missed[(channel, seq)] = told
         for uri in came.held:
@@ -141,6 +145,7 @@ class Reconnecting(Rule):
             self._missing(came, missing, reply)
             self._replayed(came, missing, dicts(result.get("actions")), reply)
         elif result.get("type") == "snapshot":
+            came.fresh.update(text(each.get("resource")) or "" for each in dicts(result.get("snapshots")))
             self._snapshots(came, dicts(result.get("snapshots")), reply)
 
     def _is_accepted(self, came: Return, reply: Reply) -> None:
@@ -152,7 +157,7 @@ class Reconnecting(Rule):
         if version is None or params_violations(version, "reconnect", came.request.params):
             return
         self.watch("AHP-RECON-001")
-        if reply.failed:
+        if reply.failed and whole(member(reply.error, "code")) != AUTH_REQUIRED:
             self._find(
                 reply, "AHP-RECON-001", "a client that the host knows may not come back", "a result", reply.error
             )
@@ -290,8 +295,8 @@ class Reconnecting(Rule):
 
     def end(self) -> None:
         """A channel that nobody has seen end was there all the time."""
-        for (_, uri), frame in self._left_out.items():
-            if any(view.live and connection.fed for connection, view in self.tracker.views(uri)):
+        for (_, uri), frame in self._left_out.items() if self.tracker.settled else ():
+            if self._departed.is_there(uri):
                 self._no_snapshot(uri, frame)
 
     # -- afterwards -----------------------------------------------------------------------------------
@@ -330,7 +335,7 @@ class Reconnecting(Rule):
             return
         self.watch("AHP-RECON-009", "AHP-RECON-016")
         view = self.tracker.connection(envelope.conn).channels.get(envelope.channel)
-        if seq > came.last or view is None or view.base > came.last:
+        if seq > came.last or view is None or view.base > came.last or envelope.channel in came.fresh:
             return
         told = self._told.get((envelope.channel, seq))
         again = told is not None and came.old in told.conns and told.action == envelope.action
@@ -344,6 +349,11 @@ class Reconnecting(Rule):
             frame=envelope.frame.n,
             once=(envelope.conn, envelope.channel),
         )
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        came = self._back.get(snapshot.conn)
+        if came is not None:
+            came.fresh.add(snapshot.channel)
 
     def notification(self, notification: Notification) -> None:
         self._departed.told(notification)

@@ -200,7 +200,9 @@ class Published(Rule):
         if not owners:
             return
         self.watch("AHP-RES-056")
-        if not any(client in each for each in owners):
+        # A client that was there before the recording began may have published it then.
+        known = self.tracker.whole or self.tracker.connection(request.conn).began
+        if known and not any(client in each for each in owners):
             self.find(
                 "AHP-RES-056",
                 "another client is asked for what this one has published",

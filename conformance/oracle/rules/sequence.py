@@ -13,6 +13,8 @@ from conformance.oracle.tracker import Dispatch, Envelope, Reply, Request, Snaps
 from conformance.protocol import ACTIONS
 from conformance.wire.frames import Frame
 
+from .restarts import may_be_new
+
 _RECENT = 256
 """How far back an envelope that comes once more is known by what it said."""
 
@@ -181,6 +183,10 @@ class Numbering(Rule):
             )
             return
         stream.last = seq
+        view = self.tracker.connection(envelope.conn).channels.get(envelope.channel)
+        if view is not None and view.late:
+            # What a client lets wait comes after what it does not.
+            return
         last = self._last.get(envelope.conn)
         if last is None:
             self._last[envelope.conn] = [seq]
@@ -213,7 +219,13 @@ class Numbering(Rule):
 
     def request(self, request: Request) -> None:
         if request.method == "initialize":
-            others = [c.name for c in self.tracker.connections.values() if c.fed and c.name != request.conn]
+            client = request.params.get("clientId")
+            # A connection that the same client had may be one to a host of before.
+            others = [
+                c.name
+                for c in self.tracker.connections.values()
+                if c.fed and c.name != request.conn and (client is None or c.client_id != client)
+            ]
             self._known[request.conn] = max((self._last.get(name, [-1])[0] for name in others), default=-1)
 
     def reply(self, reply: Reply) -> None:
@@ -268,10 +280,8 @@ class OneNumbering(Rule):
             self._dispatched[who] = self._dispatched.get(who, 0) + 1
 
     def reply(self, reply: Reply) -> None:
-        if reply.request is None or reply.request.method != "initialize" or reply.failed:
-            return
-        if not any(c.fed and c.version for c in self.tracker.connections.values() if c.name != reply.conn):
-            # With nobody left the host may have been started anew, and a new host may count anew.
+        if may_be_new(self.tracker, reply):
+            # A new host may count anew.
             self._numbers.clear()
             self._owners.clear()
 

@@ -17,7 +17,7 @@ from conformance.protocol import ROOT_URI
 from conformance.protocol.status import IS_ARCHIVED
 from conformance.wire.frames import Frame
 
-INVALID_PARAMS = -32602
+INVALID_PARAMS, SESSION_EXISTS = -32602, -32003
 _FIXED = ("resource", "provider", "createdAt")
 _OF_ROOT = frozenset({"root/sessionAdded", "root/sessionRemoved", "root/sessionSummaryChanged", "root/progress"})
 # The members of the root state that may name a session, and those that are too well known to hold a list of them.
@@ -77,6 +77,8 @@ class Doubt:
     expected: Any
     seen: Any
     frame: int
+    # Pages of a list: what others change between two of them may be told late.
+    paged: bool = False
 
 
 class SessionCatalogue(Rule):
@@ -132,6 +134,11 @@ class SessionCatalogue(Rule):
         views = self.tracker.views(ROOT_URI)
         return frozenset(connection.name for connection, view in views if view.live and connection.fed)
 
+    def _witnessed(self, told: Iterable[str], since: int) -> bool:
+        """Whether one who was told has followed the root ever since, so that it would know of a later change."""
+        here = self._followers()
+        return any(conn in here and self.tracker.connection(conn).left.get(ROOT_URI, -1) < since for conn in told)
+
     def _entry(self, uri: str) -> Entry:
         return self._sessions.setdefault(uri, Entry())
 
@@ -176,7 +183,9 @@ class SessionCatalogue(Rule):
             if reply.failed and entry.attempts:
                 # An attempt at a free URI that nobody else makes at the same time.
                 entry.attempts -= 1
-                entry.failed = not entry.attempts and not entry.announced
+                # What is there already may not have been announced yet.
+                there = whole(member(reply.error, "code")) == SESSION_EXISTS
+                entry.failed = not entry.attempts and not entry.announced and not there
             if entry.failed:
                 self.watch("AHP-ROOT-018")
 
@@ -229,25 +238,39 @@ class SessionCatalogue(Rule):
         twice = sorted(uri for uri, times in Counter(walk.seen).items() if times > 1)
         if twice:
             broken = "AHP-LIST-005" if paged else "AHP-LIST-002"
-            self._wrong(broken, "sessions are listed twice", "each once", twice, reply.frame.n)
+            if not paged:
+                self._wrong(broken, "sessions are listed twice", "each once", twice, reply.frame.n)
+            elif reply.conn in self._followers():
+                twice_told = Doubt(
+                    (broken,), "sessions are listed twice", "each once", twice, reply.frame.n, paged=True
+                )
+                self._doubts.setdefault(("twice", str(reply.frame.n)), twice_told)
         listed = set(walk.seen)
         for uri, entry in self._sessions.items():
-            if entry.stays and entry.added < walk.began:
+            if entry.stays and entry.added < walk.began and self._witnessed(entry.added_to, entry.added):
                 self.watch("AHP-LIST-002")
                 if uri not in listed:
                     more = ("AHP-LIST-004", "AHP-LIST-005") if paged else how if walk.limit else ()
-                    self._doubt(
-                        ("removed", uri), ("AHP-LIST-002", *more), "an announced session is not listed", uri, reply
-                    )
+                    message = "an announced session is not listed"
+                    self._doubt(("removed", uri), ("AHP-LIST-002", *more), message, uri, reply, paged=paged)
             elif -1 < entry.removed < walk.began and entry.asked < entry.removed and not entry.announced:
+                if not self._witnessed(entry.removed_to, entry.removed):
+                    continue
                 self.watch("AHP-LIST-002")
                 if uri in listed:
                     self._doubt(("added", uri), ("AHP-LIST-002",), "a removed session is listed", "not in it", reply)
 
     def _doubt(
-        self, key: tuple[str, str], obligations: tuple[str, ...], message: str, expected: Any, reply: Reply
+        self,
+        key: tuple[str, str],
+        obligations: tuple[str, ...],
+        message: str,
+        expected: Any,
+        reply: Reply,
+        *,
+        paged: bool = False,
     ) -> None:
-        self._doubts.setdefault(key, Doubt(obligations, message, expected, reply.result, reply.frame.n))
+        self._doubts.setdefault(key, Doubt(obligations, message, expected, reply.result, reply.frame.n, paged))
 
     def _order(self, items: list[dict[str, JSON]], frame: int) -> None:
         times = [moment for item in items if (moment := _moment(item.get("modifiedAt"))) is not None]
@@ -305,7 +328,11 @@ class SessionCatalogue(Rule):
     def end(self) -> None:
         if not self.tracker.settled:
             return
-        for doubt in self._doubts.values():
+        for (what, uri), doubt in self._doubts.items():
+            entry = self._sessions.get(uri)
+            if what == "removed" and entry is not None and not self._witnessed(entry.added_to, entry.added):
+                # Its removal may have been told when nobody was there to hear of it.
+                continue
             self._wrong(doubt.obligations, doubt.message, doubt.expected, doubt.seen, doubt.frame)
         fed = {c.name for c in self.tracker.connections.values() if c.fed} & self._followers()
         for uri, entry in self._sessions.items():
@@ -342,12 +369,22 @@ class SessionCatalogue(Rule):
         if text(params.get("channel")) not in (None, ROOT_URI):
             message = f"{notification.method} is not addressed to the root channel"
             self._wrong("AHP-ROOT-025", message, ROOT_URI, params, frame)
+        uri = text(params.get("session")) or text(member(params.get("summary"), "resource"))
+        if notification.method != "root/progress" and uri is not None:
+            self._explains(uri)
         if notification.method == "root/sessionAdded":
             self._added(notification, params.get("summary"))
         elif notification.method == "root/sessionRemoved":
             self._removed(notification, text(params.get("session")))
         elif notification.method == "root/sessionSummaryChanged":
             self._changed(notification, text(params.get("session")), params.get("changes"))
+
+    def _explains(self, uri: str) -> None:
+        """A change of a session that nobody asked for here may have come between two pages, and be told late."""
+        entry = self._sessions.get(uri)
+        asked = max(entry.asked, entry.disposing) if entry is not None else -1
+        for key in [key for key, doubt in self._doubts.items() if doubt.paged and asked < doubt.frame]:
+            del self._doubts[key]
 
     def _added(self, notification: Notification, summary: JSON) -> None:
         uri, frame, conn = text(member(summary, "resource")), notification.frame.n, notification.conn
@@ -389,6 +426,9 @@ class SessionCatalogue(Rule):
             return
         entry, frame = self._sessions.get(uri), notification.frame.n
         self.watch("AHP-ROOT-015")
+        for name in changes:
+            # The list may have been behind the channel.
+            self._doubts.pop(("archived" if name == "status" else name, uri), None)
         fixed = sorted(name for name in _FIXED if changes.get(name) is not None)
         if fixed:
             message = "a change of a summary names what never changes"
@@ -426,7 +466,9 @@ class SessionCatalogue(Rule):
     def snapshot(self, snapshot: Snapshot) -> None:
         if snapshot.channel != ROOT_URI or not isinstance(snapshot.state, dict):
             return
-        known = {uri for uri, entry in self._sessions.items() if entry.stays}
+        known = {
+            uri for uri, entry in self._sessions.items() if entry.stays and self._witnessed(entry.added_to, entry.added)
+        }
         if not known:
             return
         self.watch("AHP-ROOT-002")

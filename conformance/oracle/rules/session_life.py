@@ -7,12 +7,13 @@ from typing import Any
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, dicts, member, text, texts
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Notification, Reply, Request, Snapshot
+from conformance.oracle.tracker import Dispatch, Envelope, Notification, Reply, Request, Snapshot
 from conformance.protocol import ROOT_URI, action_violations
 
 _OUTCOMES = ("session/ready", "session/creationFailed")
 # Renaming is for every client too, but a host may have rules of its own about what a title is.
 _FLAGS = ("session/isReadChanged", "session/isArchivedChanged")
+_MOST_REJECTED = 16
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "number": (int, float),
@@ -59,11 +60,25 @@ class SessionLife(Rule):
         self._outcomes: Bounded[str, tuple[str, int]] = Bounded()
         # Session -> the connection and the params of the createSession that succeeded.
         self._made: Bounded[str, tuple[str, dict[str, JSON]]] = Bounded(1024)
+        # Session -> flags of clients that were rejected, unless its end is on its way.
+        self._rejected: Bounded[str, list[Envelope]] = Bounded(64)
+        self._disposing: Bounded[str, None] = Bounded(1024)
+        # Sessions that somebody asked to take an active client out of.
+        self._left: Bounded[str, None] = Bounded(1024)
 
     def request(self, request: Request) -> None:
         session = text(request.params.get("channel"))
         if request.method == "disposeSession" and session is not None:
             self._made.pop(session, None)
+            self._disposing[session] = None
+        elif request.method == "createSession" and session is not None:
+            self._disposing.pop(session, None)
+            self._left.pop(session, None)
+
+    def dispatch(self, dispatch: Dispatch) -> None:
+        if member(dispatch.action, "type") == "session/activeClientRemoved":
+            # Who does not follow the session need not hear of it.
+            self._left[dispatch.channel] = None
 
     def reply(self, reply: Reply) -> None:
         request = reply.request
@@ -80,6 +95,8 @@ class SessionLife(Rule):
         if notification.method == "root/sessionAdded":
             summary = notification.params.get("summary")
             self._provider(text(member(summary, "resource")), summary, notification.frame.n)
+        elif notification.method == "root/sessionRemoved":
+            self._rejected.pop(text(notification.params.get("session")) or "", None)
 
     def gone(self, channel: str) -> None:
         self._outcomes.pop(channel, None)
@@ -114,7 +131,7 @@ class SessionLife(Rule):
         creator = self.tracker.connections.get(conn)
         if creator is None or client is None or client != creator.client_id or not creator.fed:
             return
-        if snapshot.channel in creator.left:
+        if snapshot.channel in creator.left or snapshot.channel in self._left:
             return
         self.watch("AHP-SESS-016")
         ids = [entry.get("clientId") for entry in dicts(snapshot.state.get("activeClients"))]
@@ -196,7 +213,16 @@ class SessionLife(Rule):
         if action_violations(version, envelope.action):
             return
         self.watch("AHP-DISP-009")
-        if not envelope.accepted:
+        if not envelope.accepted and envelope.channel not in self._disposing:
+            rejected = self._rejected.setdefault(envelope.channel, [])
+            if len(rejected) < _MOST_REJECTED:
+                rejected.append(envelope)
+
+    def end(self) -> None:
+        """Of the end of a session only those are told who follow the root."""
+        if not self.tracker.settled or not any(v.live and c.fed for c, v in self.tracker.views(ROOT_URI)):
+            return
+        for envelope in [envelope for several in self._rejected.values() for envelope in several]:
             self._refused(envelope, "AHP-DISP-009", f"{envelope.type} of a client was rejected", "an accepted echo")
 
     def _default_chat(self, envelope: Envelope) -> None:
@@ -226,7 +252,7 @@ class SessionLife(Rule):
                     self._refused(envelope, "AHP-DISP-007", message, "a rejection")
             else:
                 self.watch("AHP-ROOT-010")
-                if not _allows(schema, value):
+                if value is not None and not _allows(schema, value):
                     message = f"a client gave {name} a value that its schema does not allow"
                     self._refused(envelope, "AHP-ROOT-010", message, schema)
 

@@ -102,8 +102,8 @@ class Telemetry(Rule):
         offered = self._offered.get(reply.conn, {})
         if channel is None or not any(_matches(template, channel) for template in offered.values()):
             return
-        # Whoever has to authenticate first is told so.
-        if reply.failed and whole(member(reply.error, "code")) == -32007:
+        # Whoever has to authenticate first, or may not see it, is told so.
+        if reply.failed and whole(member(reply.error, "code")) in (-32007, -32009):
             return
         self.watch("AHP-OTLP-003")
         if reply.failed:
@@ -124,7 +124,9 @@ class Telemetry(Rule):
         if signal is None or self.version(notification.conn) is None:
             return
         payload = notification.params.get("payload")
-        self._addressed(notification, signal[0])
+        if self.tracker.connection(notification.conn).greeted:
+            # Who was connected before the recording began may have subscribed then.
+            self._addressed(notification, signal[0])
         if isinstance(payload, dict):
             self._payload(notification, payload, signal[1])
 
@@ -277,6 +279,9 @@ def _not_otlp(value: Any, depth: int = 0) -> Iterator[str]:
             yield from _not_otlp(part, depth + 1)
     elif isinstance(value, dict):
         for key, part in value.items():
+            if key.startswith("_"):
+                # An addition such as _meta, and none of OTLP.
+                continue
             if "_" in key:
                 yield f"a member {key}"
             # The nanoseconds of today are beyond what a JSON number keeps.

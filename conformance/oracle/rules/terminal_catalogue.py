@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from conformance.oracle.comparing import difference, without_nulls
 from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, dicts, member, text
 from conformance.oracle.rule import Rule
-from conformance.oracle.tracker import Envelope, Request
+from conformance.oracle.tracker import Dispatch, Envelope, Request
 from conformance.oracle.views import ChannelView, ConnectionView
 from conformance.protocol import ROOT_URI
 
 # The members of a terminal that its entry repeats, by the action that changes them.
 _SHARED = {"terminal/titleChanged": "title", "terminal/claimed": "claim", "terminal/exited": "end"}
+
+# What makes a shell end: its command, or the end of its input.
+_END = re.compile(r"\bexit\b|\x04")
 
 
 class TerminalCatalogue(Rule):
@@ -25,11 +29,14 @@ class TerminalCatalogue(Rule):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        # (connection, terminal, shared member) -> when it last changed; and the listing after that which lacks it.
+        # (connection, terminal, shared member) -> when it last changed; and the listing after that which lacks it;
+        # whether one before it lacked it as well.
         self._changed: Bounded[tuple[str, str, str], int] = Bounded()
-        self._stale: Bounded[tuple[str, str, str], tuple[Envelope, JSON, JSON]] = Bounded()
+        self._stale: Bounded[tuple[str, str, str], tuple[Envelope, JSON, JSON, bool]] = Bounded()
         # Terminals and sessions that somebody asked to dispose of.
         self._disposing: Bounded[str, bool] = Bounded()
+        # Terminals whose shell a client has told to end, as the last that it typed.
+        self._ending: Bounded[str, bool] = Bounded()
 
     def gone(self, channel: str) -> None:
         for key in [key for key in self._stale if key[1] == channel]:
@@ -43,6 +50,11 @@ class TerminalCatalogue(Rule):
             self._disposing[channel] = True
         elif request.method in ("createTerminal", "createSession"):
             self._disposing.pop(channel, None)
+
+    def dispatch(self, dispatch: Dispatch) -> None:
+        if member(dispatch.action, "type") == "terminal/input":
+            typed = text(member(dispatch.action, "data")) or ""
+            self._ending[dispatch.channel] = _END.search(typed) is not None
 
     def envelope(self, envelope: Envelope) -> None:
         if not envelope.accepted or envelope.replayed:
@@ -60,9 +72,13 @@ class TerminalCatalogue(Rule):
             self._follows(envelope)
 
     def _keeps_what_ended(self, envelope: Envelope) -> None:
-        """A terminal whose process has ended stays until somebody disposes of it."""
+        """A terminal whose process has ended stays until somebody disposes of it.
+
+        Whoever disposes of a terminal ends its process as well, and may be missing in the recording: then only one
+        whose shell was told to end, and that was never listed as ended, has surely gone by itself.
+        """
         before, now = (
-            {text(entry.get("resource")) for entry in dicts(listing)}
+            {text(entry.get("resource")): entry for entry in dicts(listing)}
             for listing in (member(envelope.before, "terminals"), envelope.get("terminals"))
         )
         for view in _terminals(self.tracker.connection(envelope.conn)):
@@ -72,7 +88,8 @@ class TerminalCatalogue(Rule):
             if view.channel in self._disposing or owner in self._disposing:
                 continue
             self.watch("AHP-TERM-016")
-            if view.channel not in now:
+            by_itself = self._ending.get(view.channel, False) and not end_of(before[view.channel])[0]
+            if view.channel not in now and (by_itself or self.tracker.whole):
                 self.find(
                     "AHP-TERM-016",
                     "a terminal goes with the process in it",
@@ -96,15 +113,16 @@ class TerminalCatalogue(Rule):
                     continue
                 self.watch("AHP-TERM-006")
                 if difference(without_nulls(here[shared]), without_nulls(listed), envelope.version):
-                    self._stale[key] = (envelope, here[shared], entry)
+                    self._stale[key] = (envelope, here[shared], entry, key in self._stale)
                 else:
                     self._stale.pop(key, None)
 
     def end(self) -> None:
         if not self.tracker.settled:
             return
-        for (conn, channel, shared), (listing, here, entry) in self._stale.items():
-            if self.tracker.connection(conn).fed:
+        for (conn, channel, shared), (listing, here, entry, again) in self._stale.items():
+            # A host may wait a little before it lists anew, and a log of messages ends at any moment.
+            if self.tracker.connection(conn).fed and (again or self.tracker.whole):
                 self.find(
                     "AHP-TERM-006",
                     f"the catalogue lags behind the {shared} of {channel}",

@@ -27,7 +27,9 @@ class _Terminal:
 
     ``listed_to``: the connections that have seen it listed. ``omitted``: the connection, frame and message of the first
     listing that lacked it; ``proven`` says that it could be subscribed to after that. ``unreachable``: the frame of a
-    subscription that failed. ``claimed``: its claim may have changed, or was looked at. ``ended``: its end was told.
+    subscription that failed. ``claimed``: its claim may have changed, or was looked at. ``first``: the claim and the
+    frame of its first listing, before the creation is known to have worked. ``ended``: its end was told. ``outlived``:
+    it was listed when its creator had gone.
     """
 
     creator: str
@@ -39,16 +41,24 @@ class _Terminal:
     proven: bool = False
     unreachable: int | None = None
     claimed: bool = False
+    first: tuple[JSON, int] | None = None
+    outlived: bool = False
     disposing: bool = False
     ended: bool = False
 
 
 @dataclass(slots=True)
 class _Disposed:
-    """A terminal that is no more: when each connection was told so, and the last listing that has it all the same."""
+    """A terminal that is no more: when each connection was told so, and the last listing that has it all the same.
+
+    ``reached``: a subscription to it that was granted. ``absent``: a listing was without it, so that one that has it
+    again tells of a terminal that somebody has made anew.
+    """
 
     answered: dict[str, int] = field(default_factory=dict)
     listed: tuple[int, JSON] | None = None
+    reached: tuple[int, JSON] | None = None
+    absent: bool = False
 
 
 class TerminalLives(Rule):
@@ -85,6 +95,9 @@ class TerminalLives(Rule):
             return
         if request.method == "createTerminal":
             self._gone.pop(channel, None)
+            if channel in self._here and self._here[channel].omitted is not None:
+                # Somebody else has disposed of the one before.
+                del self._here[channel]
             self._asked[channel] = _Terminal(request.conn, request.params.get("claim"), request.params)
         elif request.method == "disposeTerminal" and channel in self._here:
             self._here[channel].disposing = True
@@ -135,6 +148,8 @@ class TerminalLives(Rule):
             self._find("AHP-TERM-032", "a terminal is created where there is one", "an error", request.params, reply)
         if new is not None:
             new.answered = reply.frame.n
+            if new.first is not None:
+                self._as_asked(new, *new.first)
             self._here[channel] = new
 
     def _disposed(self, reply: Reply, channel: str) -> None:
@@ -157,11 +172,15 @@ class TerminalLives(Rule):
                 here.unreachable = None
                 if here.omitted is not None and request.frame.n > here.omitted[1]:
                     here.proven = True
-                    self._omitted_wrongly(channel, here)
                 state = member(member(reply.result, "snapshot"), "state")
                 self._as_asked(here, member(state, "claim"), reply.frame.n)
                 self._furnished(here, state)
-            elif reply.conn == here.creator and not here.ended and whole(member(reply.error, "code")) != _LOG_IN:
+            elif (
+                reply.conn == here.creator
+                and not here.ended
+                and here.omitted is None
+                and whole(member(reply.error, "code")) != _LOG_IN
+            ):
                 here.unreachable = reply.frame.n
         elif gone is not None and request.frame.n > gone.answered.get(reply.conn, request.frame.n):
             self.watch("AHP-TERM-017")
@@ -169,9 +188,7 @@ class TerminalLives(Rule):
             # From 1.0.0 what an old tool result names is shown once more, as an ended terminal.
             again = (self.version(reply.conn) or "") >= "1.0.0" and end_of(state)[0]
             if not reply.failed and not again:
-                self._find(
-                    "AHP-TERM-017", "a terminal that was disposed of can be subscribed to", "an error", state, reply
-                )
+                gone.reached = (reply.frame.n, state)
 
     # -- what the host says ---------------------------------------------------------------------------
 
@@ -183,7 +200,7 @@ class TerminalLives(Rule):
                 self._listing(envelope)
             return
         gone = self._gone.get(envelope.channel)
-        if gone is not None and envelope.conn in gone.answered:
+        if gone is not None and envelope.conn in gone.answered and gone.reached is None:
             self.find(
                 "AHP-TERM-018",
                 f"{envelope.type} for a terminal that was disposed of",
@@ -201,23 +218,33 @@ class TerminalLives(Rule):
         entries = {e["resource"]: e for e in dicts(envelope.get("terminals")) if isinstance(e.get("resource"), str)}
         for channel, here in self._here.items():
             if channel in entries:
-                self._listed(envelope, channel, here, entries[channel])
+                self._listed(envelope, here, entries[channel])
             elif not here.disposing and (envelope.conn == here.creator or envelope.conn in here.listed_to):
                 self._outlives(channel, here, envelope)
                 here.unreachable = None
                 here.omitted = here.omitted or (envelope.conn, envelope.frame.n, envelope.message)
         for channel, asked in self._asked.items():
             if channel in entries and channel not in self._here:
-                self._listed(envelope, channel, asked, entries[channel])
-        for channel, gone in self._gone.items():
-            if envelope.conn in gone.answered:
-                gone.listed = (envelope.frame.n, entries[channel]) if channel in entries else None
-                if channel not in entries:
-                    self.watch("AHP-TERM-017")
+                self._listed(envelope, asked, entries[channel])
+        for channel, gone in list(self._gone.items()):
+            if envelope.conn not in gone.answered:
+                continue
+            if channel in entries and gone.absent:
+                del self._gone[channel]
+                continue
+            gone.listed = (envelope.frame.n, entries[channel]) if channel in entries else None
+            if channel not in entries:
+                gone.absent = True
+                self.watch("AHP-TERM-017")
 
     def _outlives(self, channel: str, here: _Terminal, envelope: Envelope) -> None:
         """A terminal does not end with the connection of its creator."""
-        if self.tracker.connection(here.creator).closed and not here.ended and here.omitted is None:
+        creator, witness = self.tracker.connection(here.creator), self.tracker.connection(envelope.conn)
+        # One that went later was disposed of by somebody, who need not be in the recording; and what a client sees
+        # when it comes back tells nothing of the moment at which it left.
+        if not creator.closed or here.ended or here.outlived or here.omitted is not None:
+            return
+        if self.tracker.whole and creator.client_id != witness.client_id:
             self.find(
                 "AHP-TERM-041",
                 "a terminal goes with the connection of its creator",
@@ -226,23 +253,24 @@ class TerminalLives(Rule):
                 frame=envelope.frame.n,
             )
 
-    def _listed(self, envelope: Envelope, channel: str, here: _Terminal, entry: JSON) -> None:
+    def _listed(self, envelope: Envelope, here: _Terminal, entry: JSON) -> None:
         self.watch("AHP-TERM-002", *(["AHP-TERM-005"] if len(self._here) > 1 else []))
         if self.tracker.connection(here.creator).closed:
             self.watch("AHP-TERM-041")
-        self._as_asked(here, entry.get("claim"), envelope.frame.n)
+            here.outlived = True
         if here.omitted is not None and here.omitted[0] == envelope.conn:
-            # Nobody else makes a terminal at this URI, so that one which is back was never away.
-            self._omitted_wrongly(channel, here)
-            here.omitted = None
+            # It was too new for that listing, or was left out of it; or somebody has disposed of it and made it anew.
+            if here.listed_to and not here.disposing and self.tracker.whole:
+                self._omission(text(entry.get("resource")) or "", here.omitted, ("AHP-TERM-005",))
+            here.omitted, here.proven = None, False
+            here.claimed = here.claimed or bool(here.listed_to)
+        if here.answered >= 0:
+            self._as_asked(here, entry.get("claim"), envelope.frame.n)
+        elif here.first is None:
+            # Perhaps there is one already, of somebody else, and the creation will be refused.
+            here.first = (entry.get("claim"), envelope.frame.n)
         here.listed_to.add(envelope.conn)
         here.ended = here.ended or end_of(entry)[0]
-
-    def _omitted_wrongly(self, channel: str, here: _Terminal) -> None:
-        if here.omitted is not None and here.listed_to and not here.disposing:
-            # One that was never listed may have been too new for this listing; the end decides.
-            self._omission(channel, here.omitted, ("AHP-TERM-005",))
-            here.omitted = None
 
     def _omission(self, channel: str, omitted: tuple[str, int, JSON], obligations: tuple[str, ...]) -> None:
         self.find(
@@ -282,8 +310,11 @@ class TerminalLives(Rule):
             return
         for channel, here in self._here.items():
             if here.omitted is not None and here.proven and not here.disposing:
-                self._omission(channel, here.omitted, ("AHP-TERM-002", "AHP-TERM-005"))
-            if here.unreachable is not None and not here.disposing:
+                never = () if here.listed_to else ("AHP-TERM-002",)
+                self._omission(channel, here.omitted, (*never, "AHP-TERM-005"))
+            root = self.tracker.connection(here.creator).channels.get(ROOT_URI)
+            # Without the list nobody knows who else has disposed of it.
+            if here.unreachable is not None and not here.disposing and root is not None and root.live:
                 self.find(
                     "AHP-TERM-001",
                     "a terminal that was created cannot be subscribed to",
@@ -299,6 +330,14 @@ class TerminalLives(Rule):
                     expected=f"no entry for {channel}",
                     seen=gone.listed[1],
                     frame=gone.listed[0],
+                )
+            elif gone.reached is not None:
+                self.find(
+                    "AHP-TERM-017",
+                    "a terminal that was disposed of can be subscribed to",
+                    expected="an error",
+                    seen=gone.reached[1],
+                    frame=gone.reached[0],
                 )
 
     def _find(self, obligation: str, message: str, expected: str, seen: JSON, reply: Reply) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.oracle.memory import Bounded
-from conformance.oracle.reading import JSON, active_turn, calls_in, dicts, member, text
+from conformance.oracle.reading import JSON, active_turn, calls_in, dicts, member, text, whole
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Reply, Snapshot
 from conformance.protocol import ROOT_URI
 
 from .terminal_catalogue import end_of
 
+# Who has to log in first, or may not see it, is told so.
+_NOT_FOR_YOU = (-32007, -32009)
 # What the outcome of a command may have beside its type, until 0.7.0.
 _OUTCOME: dict[str, type | tuple[type, ...]] = {
     "resource": str,
@@ -33,6 +35,8 @@ class TerminalResults(Rule):
         super().__init__(*args)
         # Terminals that the results of completed calls name, with the chat in which they do.
         self._named: Bounded[str, str] = Bounded()
+        # Those that seemed to run although no listing had them: one that is listed later was only too new for it.
+        self._running: Bounded[tuple[str, str], tuple[int, JSON]] = Bounded()
 
     def gone(self, channel: str) -> None:
         for terminal in [terminal for terminal, chat in self._named.items() if chat == channel]:
@@ -87,22 +91,40 @@ class TerminalResults(Rule):
         channel = text(reply.request.params.get("channel")) if reply.request is not None else None
         if reply.request is None or reply.request.method != "subscribe" or channel not in self._named:
             return
-        root = self.tracker.connection(reply.conn).channels.get(ROOT_URI)
-        if (self.version(reply.conn) or "") < "1.0.0" or root is None or not root.live:
+        assert channel is not None
+        if (self.version(reply.conn) or "") < "1.0.0" or not self._is_unlisted(reply.conn, channel):
             return
-        listed = [entry.get("resource") for entry in dicts(member(root.state, "terminals"))]
-        if channel in listed:
+        if reply.failed and whole(member(reply.error, "code")) in _NOT_FOR_YOU:
             return
         self.watch("AHP-TERM-103")
         state = member(member(reply.result, "snapshot"), "state")
-        if reply.failed or not end_of(state)[0]:
-            self.find(
-                "AHP-TERM-103",
-                "a terminal that a tool result names cannot be looked at as one that has ended",
-                expected="a snapshot of an exited terminal with its output",
-                seen=reply.error if reply.failed else state,
-                frame=reply.frame.n,
-            )
+        if reply.failed:
+            self._lost(reply.error, reply.frame.n)
+        elif not end_of(state)[0]:
+            self._running[(reply.conn, channel)] = (reply.frame.n, state)
+
+    def _is_unlisted(self, conn: str, terminal: str) -> bool:
+        """Whether a connection follows the list of terminals, and it lacks this one."""
+        root = self.tracker.connection(conn).channels.get(ROOT_URI)
+        if root is None or not root.live:
+            return False
+        return terminal not in [entry.get("resource") for entry in dicts(member(root.state, "terminals"))]
+
+    def _lost(self, seen: JSON, frame: int) -> None:
+        self.find(
+            "AHP-TERM-103",
+            "a terminal that a tool result names cannot be looked at as one that has ended",
+            expected="a snapshot of an exited terminal with its output",
+            seen=seen,
+            frame=frame,
+        )
+
+    def end(self) -> None:
+        for (conn, terminal), (frame, state) in self._running.items() if self.tracker.settled else ():
+            view = self.tracker.connection(conn).channels.get(terminal)
+            # One that has been disposed of, or has ended, since then is no longer to be judged.
+            if view is not None and view.live and not end_of(view.state)[0] and self._is_unlisted(conn, terminal):
+                self._lost(state, frame)
 
 
 def _is_outcome(block: dict[str, JSON]) -> bool:

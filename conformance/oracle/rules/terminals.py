@@ -67,6 +67,10 @@ class Terminals(Rule):
             return
         # What came before the snapshot is in it, so that no mark is cut by it.
         self._beginnings.get(snapshot.channel, {}).pop(snapshot.conn, None)
+        # Somebody else may have disposed of the terminal and made another one at its URI.
+        commands = self._commands.get(snapshot.channel)
+        for key in [key for key in commands or () if key[0] == snapshot.conn]:
+            self._commands[snapshot.channel].pop(key, None)
         parts = dicts(member(snapshot.state, "content"))
         outputs = [part.get("output") if part.get("type") == "command" else part.get("value") for part in parts]
         if outputs:
@@ -155,14 +159,19 @@ class Terminals(Rule):
             self._find(envelope, ("AHP-TERM-013",), "the holder of a terminal cannot hand it on", "an accepted claim")
 
     def _is_sound(self, claim: JSON, conn: str) -> bool:
-        """Whether a claim names a client that is here, or a session that is known to be."""
+        """Whether a claim names a client that is here, or a session that is known to be, and no call of it."""
         if member(claim, "kind") == "client":
-            return any(c.client_id == member(claim, "clientId") and c.fed for c in self.tracker.connections.values())
+            return self._is_here(member(claim, "clientId"))
+        if member(claim, "turnId") is not None or member(claim, "toolCallId") is not None:
+            return False
         session = text(member(claim, "session"))
         view = self.tracker.connection(conn).channels.get(session or "")
         if member(claim, "kind") != "session" or view is None or not view.live:
             return False
         return (self.version(conn) or "") < "0.9.0" or member(claim, "chat") in chats_in(view.state)
+
+    def _is_here(self, client: JSON) -> bool:
+        return any(c.client_id == client and c.fed for c in self.tracker.connections.values())
 
     def _taken_from(self, envelope: Envelope, holder: str, who: tuple[str, int]) -> None:
         taken = self._taken.get(envelope.channel)
@@ -171,7 +180,8 @@ class Terminals(Rule):
         at_once = told is not None and self._sent.get(who, told[1]) < told[1]
         obligations = ("AHP-TERM-012", *(["AHP-TERM-014"] if at_once else []))
         self.watch(*obligations)
-        if envelope.accepted:
+        # The claim of a client that has gone, or may have, can have lapsed.
+        if envelope.accepted and self._is_here(holder):
             self._find(envelope, obligations, f"a client claims a terminal that {holder} holds", "a rejection")
 
     def _used(self, envelope: Envelope, obligation: str) -> None:

@@ -16,6 +16,7 @@ from conformance.oracle.reading import (
     dicts,
     entries_in,
     member,
+    servers_in,
     text,
 )
 from conformance.oracle.rule import Rule
@@ -35,7 +36,14 @@ _ACTS = (
     "chat/toolCallContentChanged",
     "chat/toolCallReady",
 )
-_STOPS = ("session/mcpServerStopRequested", "session/customizationToggled", "session/customizationRemoved")
+_STOPS = (
+    "session/mcpServerStopRequested",
+    "session/mcpServerStateChanged",
+    "session/customizationToggled",
+    "session/customizationsChanged",
+    "session/customizationUpdated",
+    "session/customizationRemoved",
+)
 
 
 @dataclass(slots=True)
@@ -226,6 +234,9 @@ class ToolAuthentication(Rule):
         others = [pushed for pushed, frame in self._pushed.items() if pushed != resource and frame > since]
         self.watch(*(["AHP-TOOLAUTH-036"] if others else []))
         self.watch(*(["AHP-TOOLAUTH-072"] if self._pushes.refused(resource) else []))
+        # In a log of one client another one may have pushed a token, or stopped the server where nobody looked.
+        if not self.tracker.whole or not self._knows_session(envelope):
+            return
         if self._pushes.only_refused(resource):
             self.find(
                 "AHP-TOOLAUTH-072",
@@ -235,7 +246,7 @@ class ToolAuthentication(Rule):
                 frame=envelope.frame.n,
                 once=(envelope.channel, envelope.seq),
             )
-        if resource not in self._pushed:
+        if resource not in self._pushed and self.tracker.whole:
             self.find(
                 ("AHP-TOOLAUTH-031", "AHP-TOOLAUTH-036") if others else "AHP-TOOLAUTH-031",
                 "a call was resumed before anybody pushed a token for its resource",
@@ -257,7 +268,7 @@ class ToolAuthentication(Rule):
             self._dropped[(envelope.channel, text(turn.get("id")) or "")] = seq
         if not blocked or envelope.origin is not None or envelope.type not in ("chat/turnComplete", "chat/error"):
             return
-        if any(_server_of(call) in self._stopped for call in blocked):
+        if any(_server_of(call) in self._stopped for call in blocked) or not self._knows_session(envelope):
             return
         if envelope.type == "chat/error" and any(self._runs(call) for call in calls):
             # What runs beside the blocked call may fail for reasons of its own.
@@ -292,7 +303,7 @@ class ToolAuthentication(Rule):
         for chat in _waiting_chats(envelope.before) - _waiting_chats(envelope.after):
             self._calmed[chat] = seq
         if envelope.type in _STOPS:
-            self._stopped[identity] = None
+            self._stops(envelope, identity)
         elif envelope.type == "session/inputNeededSet":
             block = self._listed(envelope.channel, envelope.get("request"), seq)
             if block is not None:
@@ -301,6 +312,19 @@ class ToolAuthentication(Rule):
             block = self._blocks.get(self._ids.get((envelope.channel, identity), ()))
             if block is not None:
                 block.removed.setdefault(seq, envelope.frame.n)
+
+    def _stops(self, envelope: Envelope, identity: str) -> None:
+        """A server stops on request, with its container, or by itself; nothing waits for it then."""
+        if envelope.type == "session/mcpServerStateChanged":
+            if member(envelope.get("state"), "kind") in ("stopped", "error"):
+                self._stopped[identity] = None
+            return
+        before, after = servers_in(envelope.before), {repr(server.get("id")) for server in servers_in(envelope.after)}
+        gone = [server for server in before if repr(server.get("id")) not in after]
+        for container in dicts(member(envelope.before, "customizations")):
+            gone.extend(dicts(container.get("children")) if container.get("id") == identity else ())
+        for stopped in (identity, *(text(server.get("id")) or "" for server in gone)):
+            self._stopped[stopped] = None
 
     def _listed(self, session: str, entry: Any, seq: int) -> Block | None:
         if member(entry, "kind") != "toolAuthentication":
@@ -450,6 +474,13 @@ class ToolAuthentication(Rule):
             view.kind == "session" and chat in chats_in(view.state) and self._followed(connection, view, since)
             for connection in self.tracker.connections.values()
             for view in connection.channels.values()
+        )
+
+    def _knows_session(self, envelope: Envelope) -> bool:
+        """Whether the connection follows the session of a chat, where it is told of servers that were stopped."""
+        return any(
+            view.kind == "session" and view.live and envelope.channel in chats_in(view.state)
+            for view in self.tracker.connection(envelope.conn).channels.values()
         )
 
     def _chat_followed(self, chat: str, since: int) -> bool:

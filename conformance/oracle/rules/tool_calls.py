@@ -185,7 +185,9 @@ class ToolCallTransitions(Rule):
     def _customizations(self, envelope: Envelope) -> list[Any] | None:
         """The ids of the MCP servers of the chat's session, as this connection knows them."""
         for view in self.tracker.connection(envelope.conn).channels.values():
-            if view.kind == "session" and view.live and envelope.channel in chats_in(view.state):
+            # Who permits delays may hear later of a new server than of its call.
+            known = view.kind == "session" and view.live and not view.late
+            if known and envelope.channel in chats_in(view.state):
                 return [server.get("id") for server in servers_in(view.state)]
         return None
 

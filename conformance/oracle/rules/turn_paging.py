@@ -9,7 +9,7 @@ from conformance.oracle.memory import Bounded
 from conformance.oracle.reading import JSON, dicts, member, text, whole
 from conformance.oracle.rule import Rule
 from conformance.oracle.tracker import Envelope, Reply, Request, Snapshot
-from conformance.protocol.errors import INVALID_PARAMS
+from conformance.protocol.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 
 _MOST_CHATS = 1024
 
@@ -70,6 +70,8 @@ class TurnPaging(Rule):
     # -- requests ---------------------------------------------------------------------------------------
 
     def request(self, request: Request) -> None:
+        if request.method == "createChat":
+            self._missing.pop(text(request.params.get("chat")) or "", None)
         if request.method != "fetchTurns":
             return
         channel, cursor = text(request.params.get("channel")), request.params.get("cursor")
@@ -96,10 +98,11 @@ class TurnPaging(Rule):
     def _subscribed(self, reply: Reply, params: JSON) -> None:
         channel, view = text(params.get("channel")), params.get("view")
         state = member(member(reply.result, "snapshot"), "state")
-        strange = isinstance(view, dict) and bool(view.keys() - {"turns"})
+        # Together with a count that is none it may rightly be refused.
+        strange = isinstance(view, dict) and bool(view.keys() - {"turns"}) and member(view, "turns") is None
         if reply.failed:
             known = any(view.live for _, view in self.tracker.views(channel or ""))
-            if channel is not None and not known:
+            if channel is not None and not known and whole(member(reply.error, "code")) == NOT_FOUND:
                 self._missing[channel] = None
             if strange and known and whole(member(reply.error, "code")) == INVALID_PARAMS:
                 self._find(reply, "AHP-PAGE-015", "a view that the host does not know is refused", "a snapshot")
@@ -114,7 +117,8 @@ class TurnPaging(Rule):
     def _fetched(self, reply: Reply, fetch: _Fetch) -> None:
         assert reply.request is not None
         params, code = reply.request.params, whole(member(reply.error, "code"))
-        if fetch.unknown and code != -32601:
+        if fetch.unknown and (not reply.failed or code in (INTERNAL_ERROR, INVALID_PARAMS)):
+            # Other errors have other reasons, such as a chat that was removed meanwhile.
             self.watch("AHP-PAGE-006")
             if code != INVALID_PARAMS:
                 self._find(reply, "AHP-PAGE-006", "a cursor that the host never gave out", "the error -32602")
@@ -123,7 +127,8 @@ class TurnPaging(Rule):
                 self.watch("AHP-PAGE-010")
             elif code == INVALID_PARAMS:
                 self._find(reply, "AHP-PAGE-010", "a request without cursor is refused", "a result")
-        if text(params.get("channel")) in self._missing and code != -32601:
+        # In a log of one client another one may have made the chat meanwhile.
+        if text(params.get("channel")) in self._missing and code != -32601 and self.tracker.whole:
             self.watch("AHP-PAGE-013")
             if not reply.failed:
                 self._find(reply, "AHP-PAGE-013", "turns are fetched of a chat that is not there", "an error")
@@ -133,7 +138,10 @@ class TurnPaging(Rule):
         result = reply.result
         if not isinstance(result, dict) or "turns" in result or "hasMore" in result:
             self._find(reply, "AHP-PAGE-005", "the turns come with the result", "an object without turns")
-        if fetch.current:
+        # A cursor that another client's truncation has made void meanwhile tells nothing.
+        view = self.tracker.connection(reply.conn).channels.get(text(params.get("channel")) or "")
+        still = view is not None and view.live and member(view.state, "turnsNextCursor") == params.get("cursor")
+        if fetch.current and (fetch.loaded or still):
             self.watch("AHP-PAGE-004")
             if not fetch.loaded:
                 self._find(reply, "AHP-PAGE-004", "the answer comes without its turns", "chat/turnsLoaded before it")
