@@ -61,7 +61,7 @@ class Rule(Listener):
         return self.tracker.connection(conn).version
 
     def malformed(self, conn: str, method: str, params: Any) -> bool:
-        """Whether params are not what their type demands; where the version is unknown nobody can tell, and they are."""
+        """Whether params are, or for want of a version may be, not what their type demands."""
         version = self.version(conn)
         return version is None or bool(params_violations(version, method, params))
 
