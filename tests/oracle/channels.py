@@ -15,7 +15,7 @@ OTHER = "ahp-terminal:/t2"
 CHANGESET = "ahp-changeset:/c1"
 ANNOTATIONS = f"{SESSION}/annotations"
 WATCH = "ahp-resource-watch:/w1"
-FILE = "file:///work/a.py"
+FILE = "file:///project/a.py"
 
 
 # -- terminals ----------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ REVIEWABLE: JSON = {"capabilities": {"review": {}}}
 
 
 def edit(name: str = "a", nonce: str = "1") -> JSON:
-    uri = f"file:///work/{name}.py"
+    uri = f"file:///project/{name}.py"
     return {"after": {"uri": uri, "content": {"uri": uri, "nonce": nonce}}}
 
 
@@ -154,12 +154,12 @@ def summary(resource: str = ANNOTATIONS, annotations: int = 0, entries: int = 0)
 # -- resource watches ---------------------------------------------------------------------------------
 
 
-def watch(t: Trace, channel: str = WATCH, root: str = "file:///work", **params: JSON) -> None:
+def watch(t: Trace, channel: str = WATCH, root: str = "file:///project", **params: JSON) -> None:
     """createResourceWatch and its answer."""
     t.call("createResourceWatch", {"channel": channel}, uri=root, **params)
 
 
-def watched(root: str = "file:///work", **members: JSON) -> JSON:
+def watched(root: str = "file:///project", **members: JSON) -> JSON:
     return {"root": root, "recursive": False, **members}
 
 

@@ -127,7 +127,7 @@ def a_file_is_staged_in_part(t: Trace) -> None:
     """What is in the index and what is not are two entries for one file."""
     follow(t, changeset(file("a")))
     staged = edit("a")
-    staged["after"]["content"]["uri"] = "git-index:///work/a.py"
+    staged["after"]["content"]["uri"] = "git-index:///project/a.py"
     t.envelope(CHANGESET, puts({"id": "staged", "edit": staged}))
     t.envelope(CHANGESET, replaces(file("a"), {"id": "staged", "edit": staged}, {"id": "other", "edit": edit("a")}))
 
@@ -235,7 +235,7 @@ def a_changed_file_is_reviewed_again(t: Trace) -> None:
 def what_it_is_compared_with_changes(t: Trace) -> None:
     """Counts and places of the content may change without the content."""
     follow(t, changeset(file("a", reviewed=True)), **REVIEWABLE)
-    moved = {"uri": "file:///work/a.py", "content": {"uri": "git:/a?2", "nonce": "1"}}
+    moved = {"uri": "file:///project/a.py", "content": {"uri": "git:/a?2", "nonce": "1"}}
     t.envelope(CHANGESET, puts({"id": "a", "edit": {"after": moved, "diff": {"added": 3}}, "reviewed": True}))
 
 
@@ -322,7 +322,7 @@ def invoke(t: Trace, identity: str = "revert", *actions: JSON, result: JSON = ..
         t.result(number, result)
 
 
-ON_A_FILE: JSON = {"target": {"kind": "resource", "resource": "file:///work/a.py"}}
+ON_A_FILE: JSON = {"target": {"kind": "resource", "resource": "file:///project/a.py"}}
 RUNS = (operation_goes("running"), operation_goes("idle"))
 
 

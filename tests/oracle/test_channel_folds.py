@@ -454,7 +454,7 @@ def an_annotation_has_its_origin(t: Trace) -> None:
 @folds.bad(*HEARD, "AHP-RW-006")
 def a_watch_keeps_its_events(t: Trace) -> None:
     follow(t, WATCH, watched())
-    t.envelope(WATCH, changes("file:///work/a"))
+    t.envelope(WATCH, changes("file:///project/a"))
     t.subscribe(WATCH, watched(includes={"items": ["a"]}))
 
 
@@ -469,7 +469,7 @@ def a_watch_is_resumed_with_other_options(t: Trace) -> None:
 @folds.good(*HEARD, "AHP-RW-006", "AHP-RW-016")
 def a_watch_stays_as_it_is(t: Trace) -> None:
     follow(t, WATCH, watched(recursive=True), "AB")
-    t.envelope(WATCH, changes("file:///work/a"), "AB")
+    t.envelope(WATCH, changes("file:///project/a"), "AB")
     of(t, WATCH, watched(recursive=True))
     t.close("B")
     result = {"type": "snapshot", "snapshots": [t.snapshot(WATCH, watched(recursive=True))]}

@@ -296,17 +296,17 @@ def an_annotation_of_a_session(t: Trace) -> None:
 @shapes.bad("AHP-RW-001")
 def a_watch_without_a_channel(t: Trace) -> None:
     t.handshake()
-    t.call("createResourceWatch", {}, uri="file:///work")
+    t.call("createResourceWatch", {}, uri="file:///project")
 
 
 @shapes.bad("AHP-RW-005", SNAPSHOT)
 def a_watch_that_does_not_say_how_deep(t: Trace) -> None:
-    shown(t, WATCH, {"root": "file:///work"})
+    shown(t, WATCH, {"root": "file:///project"})
 
 
 @shapes.bad("AHP-RW-007")
 def changes_without_a_wrapper(t: Trace) -> None:
-    said(t, WATCH, {"type": "resourceWatch/changed", "changes": changes("file:///work/a")["changes"]["items"]})
+    said(t, WATCH, {"type": "resourceWatch/changed", "changes": changes("file:///project/a")["changes"]["items"]})
 
 
 @shapes.bad("AHP-RW-008")
@@ -316,14 +316,14 @@ def changes_of_nothing(t: Trace) -> None:
 
 @shapes.bad("AHP-RW-009")
 def a_change_of_another_type(t: Trace) -> None:
-    items = [{"uri": "file:///work/a", "type": "created"}]
+    items = [{"uri": "file:///project/a", "type": "created"}]
     said(t, WATCH, {"type": "resourceWatch/changed", "changes": {"items": items}})
 
 
 @shapes.good("AHP-RW-001", "AHP-RW-005", "AHP-RW-007", "AHP-RW-008", "AHP-RW-009")
 def watches_as_they_should_be(t: Trace) -> None:
-    said(t, WATCH, changes("file:///work/a"))
-    t.call("createResourceWatch", {"channel": "ahp-resource-watch:/w9"}, uri="file:///work")
+    said(t, WATCH, changes("file:///project/a"))
+    t.call("createResourceWatch", {"channel": "ahp-resource-watch:/w9"}, uri="file:///project")
 
 
 @found(shapes)

@@ -174,11 +174,11 @@ def what_both_may_have(t: Trace) -> None:
 # -- decisions ----------------------------------------------------------------------------------------
 
 
-def decides(*kinds: str, uri: str = "file:///work") -> JSON:
+def decides(*kinds: str, uri: str = "file:///project") -> JSON:
     return [{"kind": kind, "enabled": True} | ({"uri": uri} if kind == "workspace" else {}) for kind in kinds]
 
 
-WORK = {"workingDirectories": ["file:///work/", "file:///more"]}
+WORK = {"workingDirectories": ["file:///project/", "file:///more"]}
 
 
 @lists.bad("AHP-CUST-102", versions=NEW)
@@ -214,7 +214,7 @@ def a_client_has_put_them_in_another_order(t: Trace) -> None:
 @lists.good(versions=NEW)
 def the_session_has_moved(t: Trace) -> None:
     shows(t, plugin(), **WORK)
-    t.envelope(SESSION, {"type": "session/workingDirectoryRemoved", "directory": "file:///work/"})
+    t.envelope(SESSION, {"type": "session/workingDirectoryRemoved", "directory": "file:///project/"})
     updates(t, plugin(enablement=decides("workspace")))
 
 

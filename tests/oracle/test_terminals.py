@@ -335,7 +335,7 @@ def a_terminal_is_created(t: Trace) -> None:
 
 @lives.good("AHP-TERM-037")
 def a_terminal_is_created_as_it_was_wanted(t: Trace) -> None:
-    wanted: JSON = {"cwd": "file:///work", "cols": 101, "rows": 33}
+    wanted: JSON = {"cwd": "file:///project", "cols": 101, "rows": 33}
     t.handshake()
     t.call("createTerminal", channel=TERMINAL, claim=held_by("A"), name="build", **wanted)
     t.subscribe(TERMINAL, terminal(t, title="build", **wanted))

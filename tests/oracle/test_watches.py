@@ -15,7 +15,7 @@ LOGS = {"items": ["**/*.log"]}
 
 
 def follow(t: Trace, conns: str = "A", **params: JSON) -> None:
-    """A watch on file:///work that its clients follow."""
+    """A watch on file:///project that its clients follow."""
     for conn in conns:
         t.handshake(conn)
     watch(t, **params)
@@ -26,7 +26,7 @@ def follow(t: Trace, conns: str = "A", **params: JSON) -> None:
 @watches.bad("AHP-RW-001")
 def a_watch_on_the_channel_of_what_it_watches(t: Trace) -> None:
     t.handshake()
-    watch(t, "file:///work")
+    watch(t, "file:///project")
 
 
 @watches.bad("AHP-RW-002")
@@ -50,14 +50,14 @@ def a_host_that_is_started_anew(t: Trace) -> None:
     watch(t)
     t.close()
     t.handshake("B")
-    t.call("createResourceWatch", {"channel": WATCH}, "B", uri="file:///work")
+    t.call("createResourceWatch", {"channel": WATCH}, "B", uri="file:///project")
 
 
 @watches.good("AHP-RW-005")
 def a_watch_by_a_link(t: Trace) -> None:
     t.handshake()
     watch(t)
-    t.subscribe(WATCH, watched("file:///private/work"))
+    t.subscribe(WATCH, watched("file:///private/project"))
 
 
 @watches.bad("AHP-RW-005")
@@ -94,38 +94,38 @@ def a_watch_as_it_was_asked_for(t: Trace) -> None:
 @watches.bad("AHP-RW-009")
 def a_change_elsewhere(t: Trace) -> None:
     follow(t, "AB", recursive=True)
-    t.envelope(WATCH, changes("file:///workshop/a"), "AB")
+    t.envelope(WATCH, changes("file:///projects/a"), "AB")
 
 
 @watches.bad("AHP-RW-011")
 def a_change_deep_below(t: Trace) -> None:
     follow(t)
-    t.envelope(WATCH, changes("file:///work/a/b"))
+    t.envelope(WATCH, changes("file:///project/a/b"))
 
 
 @watches.bad("AHP-RW-012")
 def a_change_of_what_is_excluded(t: Trace) -> None:
     follow(t, recursive=True, excludes=LOGS)
-    t.envelope(WATCH, changes("file:///work/a/x.log"))
+    t.envelope(WATCH, changes("file:///project/a/x.log"))
 
 
 @watches.bad("AHP-RW-012")
 def a_change_in_a_folder_that_is_excluded(t: Trace) -> None:
     follow(t, recursive=True, excludes={"items": ["**/node_modules/**", "out"]})
-    t.envelope(WATCH, changes("file:///work/a/node_modules/b/c"))
+    t.envelope(WATCH, changes("file:///project/a/node_modules/b/c"))
 
 
 @watches.bad("AHP-RW-013")
 def a_change_of_what_is_not_included(t: Trace) -> None:
     follow(t, recursive=True, includes={"items": ["**/*.txt", "src/main.c"]})
-    t.envelope(WATCH, changes("file:///work/y.md"))
+    t.envelope(WATCH, changes("file:///project/y.md"))
 
 
 @watches.good("AHP-RW-009")
 def changes_that_belong_there(t: Trace) -> None:
     """The root itself counts, and so does its real path, where it is reached by a link."""
     follow(t, excludes=LOGS, includes={"items": ["**/*.txt"]})
-    t.envelope(WATCH, changes("file:///work", "file:///work/x.txt", "file:///private/work/X.txt"))
+    t.envelope(WATCH, changes("file:///project", "file:///project/x.txt", "file:///private/project/X.txt"))
 
 
 @watches.good("AHP-RW-011", "AHP-RW-012", "AHP-RW-013")
@@ -133,8 +133,8 @@ def a_watch_is_silent_about_the_rest(t: Trace) -> None:
     """The suite changes what it must not hear of, and then something else."""
     follow(t, excludes=LOGS, includes={"items": ["**/*.txt", "**/*.log"]})
     for name in ("deep/er.txt", "x.log", "y.md", "x.txt"):
-        t.call("resourceWrite", {}, uri=f"file:///work/{name}", data="", encoding="utf-8")
-    t.envelope(WATCH, changes("file:///work/x.txt"))
+        t.call("resourceWrite", {}, uri=f"file:///project/{name}", data="", encoding="utf-8")
+    t.envelope(WATCH, changes("file:///project/x.txt"))
 
 
 @watches.good()
@@ -143,42 +143,43 @@ def patterns_that_are_read_in_several_ways(t: Trace) -> None:
     hard = ["*.log", "out", "{a,b}/**", "!x", "**/*.tmp"]
     follow(t, recursive=True, excludes={"items": hard}, includes={"items": [*hard, "x/y.txt"]})
     t.envelope(
-        WATCH, changes("file:///work/d/x.log", "file:///work/d/out", "file:///work/a/z", "file:///work/.d/q.tmp")
+        WATCH,
+        changes("file:///project/d/x.log", "file:///project/d/out", "file:///project/a/z", "file:///project/.d/q.tmp"),
     )
-    t.envelope(WATCH, changes("file:///work/sub/x/y.txt"))
+    t.envelope(WATCH, changes("file:///project/sub/x/y.txt"))
 
 
 @watches.good("AHP-RW-009")
 def a_watch_from_before_the_recording(t: Trace) -> None:
     t.handshake()
     t.subscribe(WATCH, watched())
-    t.envelope(WATCH, changes("file:///work/a"))
+    t.envelope(WATCH, changes("file:///project/a"))
 
 
 @watches.bad("AHP-RW-017", beside=("dispatching",))
 def a_client_speaks_for_a_watch(t: Trace) -> None:
     follow(t, "AB")
-    t.echo(WATCH, changes("file:///work/a"), "B", "AB")
+    t.echo(WATCH, changes("file:///project/a"), "B", "AB")
 
 
 @watches.good("AHP-RW-017")
 def a_client_that_speaks_for_a_watch_is_refused(t: Trace) -> None:
     follow(t, "AB")
-    t.echo(WATCH, changes("file:///work/a"), "B", rejected="host only")
+    t.echo(WATCH, changes("file:///project/a"), "B", rejected="host only")
 
 
 @watches.bad("AHP-RW-018", beside=("delivery",))
 def a_watch_that_begins_with_its_creation(t: Trace) -> None:
     t.handshake()
     watch(t)
-    t.envelope(WATCH, changes("file:///work/a"))
+    t.envelope(WATCH, changes("file:///project/a"))
 
 
 @watches.good("AHP-RW-018")
 def a_watch_that_nobody_follows_is_silent(t: Trace) -> None:
     follow(t)
     watch(t, "ahp-resource-watch:/w2")
-    t.envelope(WATCH, changes("file:///work/a"))
+    t.envelope(WATCH, changes("file:///project/a"))
 
 
 @found(watches)
@@ -200,13 +201,13 @@ def test_a_log_from_the_middle_is_not_accused_of_what_it_lacks() -> None:
 @pytest.mark.parametrize(
     ("root", "uri", "path"),
     [
-        ("file:///work", "file:///work", []),
-        ("file:///work/", "file:///work/a/b", ["a", "b"]),
-        ("file:///work", "file:///works", None),
+        ("file:///project", "file:///project", []),
+        ("file:///project/", "file:///project/a/b", ["a", "b"]),
+        ("file:///project", "file:///projects", None),
         ("file:///tmp/w", "file:///private/tmp/w/a", ["a"]),
         ("file:///c%3A/Work", "file:///C:/work/a", ["a"]),
         ("file:///", "file:///a", ["a"]),
-        ("file:///work", "vscode-remote:///etc", None),
+        ("file:///project", "vscode-remote:///etc", None),
     ],
 )
 def test_what_is_below_a_root(root: str, uri: str, path: list[str] | None) -> None:
