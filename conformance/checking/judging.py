@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from conformance.oracle import Finding, Oracle
+from conformance.oracle.events import Envelope, Listener, Notification, Reply, Snapshot
 from conformance.oracle.memory import Bounded
 from conformance.oracle.views import ConnectionView
 from conformance.wire.frames import JSON, Frame
@@ -46,7 +47,8 @@ class LogResult:
 
     ``ending``: ``settled`` when all that the host had sent is in it for sure, ``unsettled`` when it is not, ``open``
     when the log does not say. ``problem``: the line that stopped the reading. ``evidence``: the frames that the
-    findings name, by number, without tokens.
+    findings name, by number, without tokens. ``spoke``: the host granted a handshake, or told a state or
+    something of its own. A host that only refuses keeps the form of messages, which proves nothing.
     """
 
     name: str
@@ -56,6 +58,7 @@ class LogResult:
     dropped: Mapping[tuple[str, tuple[str, ...]], int]
     watched: Mapping[str, int]
     ending: Ending
+    spoke: bool = False
     problem: LogError | None = None
     evidence: Mapping[int, Frame] = field(default_factory=dict)
 
@@ -65,6 +68,25 @@ class LogResult:
         return frozenset(c.version for c in self.connections if c.version is not None)
 
 
+class _Heard(Listener):
+    """Whether a host said anything of substance."""
+
+    anything = False
+
+    def reply(self, reply: Reply) -> None:
+        if reply.request is not None and reply.request.method == "initialize" and isinstance(reply.result, dict):
+            self.anything = self.anything or isinstance(reply.result.get("protocolVersion"), str)
+
+    def envelope(self, envelope: Envelope) -> None:
+        self.anything = True
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        self.anything = True
+
+    def notification(self, notification: Notification) -> None:
+        self.anything = True
+
+
 def judge_log(name: str, opener: Opener, *, version: str | None = None) -> LogResult:
     """Judge a log. ``version``: by whose rules connections are judged whose handshake is not in the log.
 
@@ -72,6 +94,8 @@ def judge_log(name: str, opener: Opener, *, version: str | None = None) -> LogRe
     """
     reader = LogReader(opener())
     oracle = Oracle(assumed=version)
+    heard = _Heard()
+    oracle.tracker.listen(heard)
     frames: Counter[str] = Counter()
     tokens: Bounded[str, str] = Bounded()
     ending: Ending = "open"
@@ -108,6 +132,7 @@ def judge_log(name: str, opener: Opener, *, version: str | None = None) -> LogRe
         dict(oracle.dropped),
         dict(oracle.watched),
         ending,
+        heard.anything,
         problem,
         _evidence(opener, findings, tokens),
     )

@@ -109,7 +109,7 @@ def _verdict(entries: Sequence[JSONObject], results: Sequence[LogResult]) -> Ver
         return "broken"
     if any(result.problem is not None for result in results):
         return "error"
-    return "nothing broken" if entries else "nothing judged"
+    return "nothing broken" if entries and any(result.spoke for result in results) else "nothing judged"
 
 
 def _summary(verdict: Verdict, entries: Sequence[JSONObject], results: Sequence[LogResult]) -> str:
@@ -124,6 +124,8 @@ def _summary(verdict: Verdict, entries: Sequence[JSONObject], results: Sequence[
         assert stopped.problem is not None
         return f"error: {stopped.name}, line {stopped.problem.line} cannot be read — {scope}, {tested} before it"
     if verdict == "nothing judged":
+        if entries:
+            return f"nothing judged: the host grants no handshake and tells nothing in {scope}"
         return f"nothing judged: no obligation was put to the test by {scope}"
     warnings = sum(entry["verdict"] == "broken" for entry in entries)
     tail = f", {count(warnings, 'warning')}" if warnings else ""

@@ -83,11 +83,10 @@ def judge_obligations(
     """The verdict of each obligation that this run could judge, in the order of the catalogue.
 
     ``covered`` are the ids that a scenario or an oracle rule of this edition judges, ``occasional`` those that the
-    oracle alone judges, whenever their occasion arises: if it never does although everything within the tier was
-    provoked, the host does not have what they are about. In a ``restricted`` run
-    only what the results touch is judged, and only what their scenarios carry is required. Ids that the
-    catalogue does not know are left out (the record reports them); ids that were merged count as their
-    successor.
+    oracle alone judges: nothing provokes their occasion on purpose, so they are required only of a run in which it
+    arose. In a ``restricted`` run only what the results touch is judged, and only what their scenarios carry is
+    required. Ids that the catalogue does not know are left out (the record reports them); ids that were merged count
+    as their successor.
     """
     carriers: defaultdict[str, list[ScenarioResult]] = defaultdict(list)
     findings: defaultdict[str, list[tuple[str, Finding]]] = defaultdict(list)
@@ -109,7 +108,8 @@ def judge_obligations(
 
     touched = carriers.keys() | findings.keys() | watched
     judged_ids = touched if restricted else touched | set(known(covered))
-    required = tiers.required(catalogue, tier, protocol, set(known(covered)) | touched)
+    provoked = set(known(covered)) - set(known(occasional))
+    required = tiers.required(catalogue, tier, protocol, provoked | touched)
     if restricted:
         required &= carriers.keys()
     excused = {catalogue[name].id: why for name, why in waivers.items() if name in catalogue}
@@ -123,7 +123,6 @@ def judge_obligations(
                 found=bool(findings[rule.id]),
                 watched=rule.id in watched,
                 waived=rule.id in excused,
-                occasional=rule.id in occasional and rule.provocation in tiers.TIERS[tier].provocations,
             ),
             demanded=tiers.demanded(tier, rule),
             required=rule.id in required and rule.decides,
@@ -158,7 +157,6 @@ def _verdict(
     found: bool,
     watched: bool,
     waived: bool,
-    occasional: bool,
 ) -> ObligationVerdict:
     outcomes = {result.outcome for result in carriers}
     if not applies:
@@ -168,7 +166,7 @@ def _verdict(
     if watched or ("passed" in outcomes and "failed" not in outcomes):
         return "met"
     if not outcomes:
-        return "not-applicable" if occasional else "undecided"
+        return "undecided"
     return "not-applicable" if outcomes == {"not-applicable"} else "undecided"
 
 

@@ -119,6 +119,19 @@ def test_what_cannot_be_judged_is_never_a_pass(tmp_path: Path, content: bytes, c
     assert said in done.stdout
 
 
+def test_a_host_that_only_refuses_is_never_a_pass(tmp_path: Path) -> None:
+    """It keeps the form of messages, and proves nothing else."""
+    t = Trace("0.9.0")
+    identity = t.ask("initialize", channel="ahp-root://", protocolVersions=["0.9.0"], clientId="A")
+    t.error(identity)
+    t.error(t.ask("subscribe", channel=SESSION))
+    path = tmp_path / "refusing.jsonl"
+    path.write_bytes(as_lines(recording(t.frames)))
+    done = check(path)
+    assert done.returncode == 3
+    assert "nothing judged: the host grants no handshake and tells nothing" in done.stdout
+
+
 def test_a_corrupt_line_is_named_and_what_came_before_is_judged(tmp_path: Path) -> None:
     path = tmp_path / "corrupt.jsonl"
     lines = as_lines(transcript(good().frames)).splitlines(keepends=True)

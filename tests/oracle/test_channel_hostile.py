@@ -11,7 +11,17 @@ import pytest
 from conformance.oracle import Oracle
 from conformance.wire.frames import Frame
 
-from . import test_annotations, test_changesets, test_channel_folds, test_channel_shapes, test_offers, test_terminals
+from . import (
+    test_annotations,
+    test_changesets,
+    test_channel_folds,
+    test_channel_shapes,
+    test_offers,
+    test_terminal_lives,
+    test_terminal_results,
+    test_terminals,
+    test_unasked,
+)
 from . import test_watches as watching
 from .traces import Case, Cases, Trace
 
@@ -21,7 +31,10 @@ MODULES = (
     test_channel_folds,
     test_channel_shapes,
     test_offers,
+    test_terminal_lives,
+    test_terminal_results,
     test_terminals,
+    test_unasked,
     watching,
 )
 BOOKS = [value for module in MODULES for value in vars(module).values() if isinstance(value, Cases)]

@@ -19,8 +19,8 @@ def test_an_impostor_gets_no_pass_and_no_exit_code_0(kind: str, tmp_path: Path) 
     assert run.record["counts"]["scenarios"]["error"] == 0
     assert run.code in (1, 3)
     assert run.record["verdict"] in ("broken", "incomplete")
-    # What an impostor does keep is the form of single messages, and that it answers a handshake at all, if only with an
-    # error; the oracle may say so.
+    # What an impostor does keep is the form of single messages, and that it answers a handshake, if only with an error;
+    # the oracle may say so.
     met = {o["id"] for o in run.record["obligations"] if o["verdict"] == "met" and o["required"] and o["scenarios"]}
     assert all(id_.startswith("AHP-RPC-") or id_ in ("AHP-INIT-001", "AHP-INIT-015") for id_ in met)
 

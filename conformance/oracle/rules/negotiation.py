@@ -110,7 +110,8 @@ class Negotiation(Rule):
         attempt = self._attempts.setdefault(reply.conn, Attempt(False))
         if request.method == "initialize":
             attempt.pending = None
-            self.watch("AHP-INIT-001")
+            if reply.failed or member(reply.result, "protocolVersion") is not None:
+                self.watch("AHP-INIT-001")
             self._initialize(attempt, request, reply)
         elif request.method == "reconnect":
             if reply.failed:
