@@ -112,7 +112,7 @@ def recorder(
 
 def record(results: Iterable[ScenarioResult], **options: Any) -> dict[str, Any]:
     """The run record of these results."""
-    own = ("covered", "selection", "strict", "waivers")
+    own = ("covered", "occasional", "selection", "strict", "waivers")
     kept = {name: options.pop(name) for name in own if name in options}
     return recorder(results, **options).record(CATALOGUE, **kept)
 

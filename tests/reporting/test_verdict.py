@@ -186,3 +186,14 @@ def test_a_restricted_run_requires_only_what_it_selected() -> None:
     assert record([result("may", MAY)], selection=["may"])["verdict"] == "conformant"
     assert record([UNREACHED], selection=["x"])["verdict"] == "incomplete"
     assert record([], selection=["x"], covered=[MUST])["verdict"] == "incomplete"
+
+
+def test_what_nobody_provokes_is_undecided_and_required_only_where_it_arose() -> None:
+    """A rule of the oracle waits for an occasion; that none arose says nothing of the host."""
+    silent = record([result("other", SECOND)], covered=(MUST, SECOND), occasional=(MUST,))
+    assert verdict_of(MUST, silent) == "undecided"
+    assert [entry["required"] for entry in silent["obligations"] if entry["id"] == MUST] == [False]
+    assert silent["verdict"] == "conformant"
+    arose = record([result("other", SECOND, watched=(MUST,))], covered=(MUST, SECOND), occasional=(MUST,))
+    assert verdict_of(MUST, arose) == "met"
+    assert [entry["required"] for entry in arose["obligations"] if entry["id"] == MUST] == [True]
