@@ -125,6 +125,8 @@ class Judge:
             item.obj(**arguments)
         except Exception as error:
             trouble = error
+        if isinstance(trouble, Silent):
+            trouble = stage.agent.excuse() or trouble
         step = item.stash.get(STEP, None)
         kind = step.type if step is not None else "given"
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from uuid import uuid4
 
 from pytest_bdd import given, parsers
 
@@ -17,7 +16,7 @@ OAUTH_CLIENT = "ahpc-static-client"
 def server_of(world: World, name: str) -> Server:
     """The server of that name, with a resource URI that no other scenario uses."""
     if name not in world.servers:
-        resource = f"https://{name}-{uuid4().hex[:12]}.example/mcp"
+        resource = world.stage.agent.resource(name)
         world.servers[name] = Server(name, resource, world.stage.token(f"{name}-good"))
     return world.servers[name]
 

@@ -49,6 +49,7 @@ from scenarios import (  # noqa: F401
     supported_versions,
     tokens,
     turns,
+    upstream,
 )
 from scenarios.world import World
 

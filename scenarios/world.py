@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from conformance.backend.playbook import Move, compose, token_hash
+from conformance.backend.playbook import Move, token_hash
 from conformance.client import Participant, Silent, Unreached
 from conformance.oracle.tracker import Envelope, Reply
 from conformance.protocol import ROOT_URI, compare
@@ -117,9 +117,8 @@ class World:
         more: dict[str, JSON] | None = None,
     ) -> str:
         """Start a turn in which the agent plays ``moves``; return the turn id without awaiting its end."""
-        self.start_turn(
-            compose(text, moves), client=client, chat=chat, startedAt="2026-01-01T00:00:00.000Z", **(more or {})
-        )
+        told = self.stage.agent.tell(self.session, chat or self.chat, moves, text)
+        self.start_turn(told, client=client, chat=chat, startedAt="2026-01-01T00:00:00.000Z", **(more or {}))
         return self.turn
 
     def start_turn(self, text: str, *, client: str = "A", chat: str | None = None, **more: JSON) -> int:
@@ -154,13 +153,7 @@ class World:
 
     def go_on(self, *, client: str = "A", chat: str | None = None, pause: str = HELD) -> None:
         """Let the agent go on from a pause of its playbook."""
-        action = {
-            "type": "chat/pendingMessageSet",
-            "kind": "steering",
-            "id": f"steer-{uuid4()}",
-            "message": {"text": f"continue {pause}", "origin": {"kind": "user"}},
-        }
-        self.client(client).dispatch(chat or self.chat, action)
+        self.stage.agent.go_on(self.client(client), chat or self.chat, pause)
 
     def end_of_turn(self, *, client: str = "A", chat: str | None = None, turn: str | None = None) -> Envelope:
         """Await the end of the turn, whichever way it ends."""

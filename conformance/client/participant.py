@@ -6,6 +6,7 @@ Every wait returns as soon as what it waits for is there and is bounded by the p
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from conformance.oracle.tracker import (
     Listener,
     Notification,
     Reply,
+    Request,
     Snapshot,
     Tracker,
 )
@@ -23,6 +25,7 @@ from conformance.wire.connection import Connection
 from conformance.wire.errors import ConnectionLost
 from conformance.wire.pump import Pump
 
+from .library import Library
 from .outcomes import HostClosed, Refused, Rejected, Silent, Unreached
 
 JSON = Any
@@ -38,6 +41,11 @@ class Mailbox(Listener):
         self.notifications: list[Notification] = []
         self.snapshots: list[Snapshot] = []
         self.replies: dict[int | str, Reply] = {}
+        self.asked: deque[Request] = deque()
+
+    def host_request(self, request: Request) -> None:
+        if request.conn == self.conn:
+            self.asked.append(request)
 
     def reply(self, reply: Reply) -> None:
         if reply.conn == self.conn and reply.request is not None:
@@ -59,7 +67,8 @@ class Mailbox(Listener):
 class Participant:
     """A client with its own connection, identity and subscriptions.
 
-    ``patience`` (seconds) bounds every wait. ``client_id`` stays the same over reconnects.
+    ``patience`` (seconds) bounds every wait. ``client_id`` stays the same over reconnects. ``library`` holds the files
+    that the host may fetch from this client.
     """
 
     def __init__(
@@ -75,6 +84,7 @@ class Participant:
         self.name = name
         self.client_id = client_id
         self.patience = patience
+        self.library = Library()
         self._pump = pump
         self._tracker = tracker
         self._connect = connect
@@ -83,6 +93,7 @@ class Participant:
         self.last_client_seq = 0
         self.connection: Connection
         self.mailbox: Mailbox
+        pump.attend(self._answer_host)
         self._open(name)
 
     # -- the connection -------------------------------------------------------------------------------
@@ -116,6 +127,13 @@ class Participant:
     def reopen(self) -> None:
         """A new connection for the same client; it has said nothing yet."""
         self._open(f"{self.name}{next(self._lives)}")
+
+    def _answer_host(self) -> None:
+        """Answer what the host has asked, with what the library holds. No request of it is left hanging."""
+        while self.mailbox.asked and self.connection.closed is None:
+            request = self.mailbox.asked.popleft()
+            answer = self.library.answer(request.method, request.params)
+            self.connection.send({"jsonrpc": "2.0", "id": request.id, **answer})
 
     # -- waiting --------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ PROVOCATIONS = (
     "client-tool",
     "mcp",
     "mcp-auth",
+    "mcp-record",
     "restart",
     "fs-root",
     "terminal",

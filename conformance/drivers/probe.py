@@ -47,6 +47,8 @@ def probe(driver: Driver, versions: Sequence[str], join: Callable[[], Participan
     if offered is None:
         claimed = _member(meta, "provocations") if plays else None
         offered = frozenset(p for p in claimed if p in PROVOCATIONS) if isinstance(claimed, list) else frozenset()
+    if any(hasattr(driver, witness) for witness in ("upstream", "scripted")):
+        offered |= {"mcp-record"} if "mcp-auth" in offered else frozenset()
     agents = _member(root, "agents")
     first = agents[0] if isinstance(agents, list) and agents else None
     return HostFacts(

@@ -15,6 +15,7 @@ from .base import BaseDriver, DriverError, TargetError
 
 if TYPE_CHECKING:
     from conformance.host.faults import Fault
+    from conformance.host.upstream import UpstreamCall
 
 
 def reference_host(
@@ -67,6 +68,11 @@ class ReferenceDriver(BaseDriver):
         self._skipped += seconds
         if self._server is not None:
             self._server.wake()
+
+    def upstream(self, resource: str) -> Sequence[UpstreamCall]:
+        """The calls that the simulated server of that resource has got."""
+        calls = tuple(self._server.host.upstream) if self._server is not None else ()
+        return [call for call in calls if call.resource == resource]
 
     @property
     def endpoint(self) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.backend.playbook import token_hash
 from conformance.protocol.errors import AUTH_REQUIRED, INVALID_PARAMS
 
-from . import guarded
+from . import guarded, upstream
 from .channels import Chat, Server, Session
 from .rpc import RequestError, member, strings
 
@@ -83,9 +83,14 @@ class Vault:
         self._held: dict[str, Credential] = {}
         self._blocks: dict[str, list[Block]] = {}
         self._last: dict[str, JSON] = {}
+        self._latest: dict[str, Block] = {}
 
     def held(self, resource: str) -> Credential | None:
         return self._held.get(resource)
+
+    def any_held(self, resource: str) -> Credential | None:
+        """What a host that mixes its tokens up would use."""
+        return self._held.get(resource) or next(iter(reversed(self._held.values())), None)
 
     def keep(self, resource: str, credential: Credential) -> None:
         self._held[resource] = credential
@@ -97,6 +102,7 @@ class Vault:
         for other in [other for other in self.all() if other.same(block)]:
             self.forget(other)
         self._last[block.resource] = block.challenge
+        self._latest[block.resource] = block
         self._blocks.setdefault(block.resource, []).append(block)
 
     def forget(self, block: Block) -> None:
@@ -122,6 +128,10 @@ class Vault:
 
     def was_challenged(self, resource: str) -> bool:
         return resource in self._last
+
+    def latest(self, resource: str) -> Block | None:
+        """The latest block on a resource, over or not."""
+        return self._latest.get(resource)
 
     def last_challenge(self, resource: str) -> JSON | None:
         """The latest challenge on a resource: what its server is known to take."""
@@ -198,6 +208,9 @@ def authenticate(host: ReferenceHost, peer: Peer, params: JSON) -> JSON:
             AUTH_REQUIRED, "the token does not meet the challenge", {"resources": [metadata(named, name)]}
         )
     host.vault.keep(resource, credential)
+    latest = host.vault.latest(resource)
+    if latest is not None and not latest.live and host.policy.asks_again(latest):
+        upstream.call(host, resource, "", passed=True)
     for block in host.policy.released(host, covered):
         _resolve(host, block)
     return {}

@@ -24,6 +24,7 @@ from .auth import Vault
 from .channels import JSON, Channel, Chat, Log, Logged, Session
 from .peers import Client, Peer
 from .policy import Policy
+from .upstream import UpstreamCall
 from .versions import VERSIONS_SUPPORTED, knows, speak
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class ReferenceHost:
         self.log: Final = Log(replay_limit)
         self.policy: Final = Policy()
         self.vault: Final = Vault(self.policy)
+        # Bounded, as a host may run for days.
+        self.upstream: Final[deque[UpstreamCall]] = deque(maxlen=10_000)
         self.peers: Final[dict[Peer, None]] = {}
         self.clients: Final[dict[str, Client]] = {}
         self.away: Final[dict[str, float]] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from . import auth, servers
+from . import auth, servers, upstream
 from .auth import Block
 from .channels import Server
 
@@ -171,6 +171,7 @@ def _call(turn: Turn, spec: JSON) -> Steps:
         if not host.policy.serves(session.server_state(server)):
             call.fail(f"the MCP server {server.name} is stopped")
             return
+        upstream.call(host, _resource(server, spec), call.tool, passed=True)
     if "fails" in spec:
         call.fail(spec["fails"])
         return
@@ -185,6 +186,11 @@ def _call(turn: Turn, spec: JSON) -> Steps:
         yield lambda: call.status in _FINAL
     else:
         call.act("chat/toolCallComplete", result=result)
+
+
+def _resource(server: Server, spec: JSON) -> str | None:
+    challenges = spec.get("challenges") or ()
+    return str(challenges[-1]["resource"]) if challenges else server.resource
 
 
 def _wait_for_client(turn: Turn, call: _Call, client_id: str) -> Steps:
@@ -203,6 +209,7 @@ def _meet_challenges(turn: Turn, call: _Call, server: Server, challenges: Iterab
             reason = auth.refusal(host, challenge)
             if reason is None:
                 break
+            upstream.call(host, challenge["resource"], call.tool, passed=False)
             if not host.policy.surfaces_challenge(turn, count):
                 call.fail("the MCP server refused the request: unauthorized")
                 return

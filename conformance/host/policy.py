@@ -46,6 +46,14 @@ class Policy:
         """Whether a request with this token goes through. Asked when the request is made."""
         return credential.digest in challenge["accept"]
 
+    def presented(self, host: ReferenceHost, resource: str) -> Credential | None:
+        """The token that a request to the server of this resource carries."""
+        return host.vault.held(resource)
+
+    def asks_again(self, block: Block) -> bool:
+        """Whether a token that comes when this block is over sends its request all the same, without a word."""
+        return False
+
     def still_waits(self, block: Block) -> bool:
         """Whether a block is one that a token may still resolve."""
         return block.live

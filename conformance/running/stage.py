@@ -15,8 +15,10 @@ from uuid import uuid4
 
 from conformance.client import HostClosed, Participant, Refused, Silent, Unreached
 from conformance.drivers import Driver, DriverError, HostFacts
+from conformance.drivers.scripted import Scripted
 from conformance.oracle import Oracle
 from conformance.protocol import ROOT_URI
+from conformance.running.agents import Agent, HostPlays, ModelPlays
 from conformance.wire.connection import Connection
 from conformance.wire.errors import ConnectError
 from conformance.wire.frames import Frame
@@ -67,6 +69,8 @@ class Stage:
         self.clients: dict[str, Participant] = {}
         self.sessions: list[str] = []
         self.closed = False
+        scripted = getattr(theatre.driver, "scripted", None)
+        self.agent: Agent = ModelPlays(self, scripted) if isinstance(scripted, Scripted) else HostPlays(self)
 
     # -- clients --------------------------------------------------------------------------------------
 
@@ -110,7 +114,8 @@ class Stage:
         return token
 
     def new_session_uri(self) -> str:
-        uri = f"ahp-session:/{uuid4()}"
+        factory = getattr(self.theatre.driver, "session_uri", None)
+        uri = str(factory()) if callable(factory) else f"ahp-session:/{uuid4()}"
         self.sessions.append(uri)
         return uri
 
@@ -155,6 +160,7 @@ class Stage:
         finally:
             self._dispose()
             self.pump.close()
+            self.agent.close()
 
     def _observe(self) -> None:
         tracker = self.oracle.tracker

@@ -28,6 +28,7 @@ class Pump:
         self._selector = selectors.DefaultSelector()
         self._connections: list[Connection] = []
         self._polled: dict[Connection, tuple[int, int]] = {}  # descriptor and events of each
+        self._duties: list[Callable[[], None]] = []
 
     @property
     def connections(self) -> tuple[Connection, ...]:
@@ -44,6 +45,10 @@ class Pump:
         if connection in self._connections:
             self._connections.remove(connection)
             self._forget(connection)
+
+    def attend(self, duty: Callable[[], None]) -> None:
+        """Call this after each batch of frames, whoever waits: answering what the host asks, for one."""
+        self._duties.append(duty)
 
     def wait(self, until: Callable[[], T | None], patience: float) -> T | None:
         """What `until` gives as soon as it is not None; None after `patience` seconds.
@@ -82,6 +87,8 @@ class Pump:
                 connection.receive()
         for connection in due:
             connection.receive()
+        for duty in self._duties:
+            duty()
 
     def _poll_what_is_open(self) -> None:
         wanted = [(c, c.fileno(), _READ if c.flushed else _BOTH) for c in self._connections]

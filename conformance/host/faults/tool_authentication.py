@@ -297,6 +297,30 @@ FAULTS: Final = (
         policy={"still_waits": lambda block: block.live or block.call_id != ""},
     ),
     Fault(
+        "request-after-cancel",
+        "AHP-TOOLAUTH-042",
+        "A token pushed after a client cancelled the call sends its request to the server, without a word.",
+        policy={"asks_again": lambda block: not block.released and block.chat is not None and block.chat.active},
+    ),
+    Fault(
+        "request-after-turn",
+        "AHP-TOOLAUTH-043",
+        "A token pushed after the turn was cancelled sends the request of its call to the server, without a word.",
+        policy={"asks_again": lambda block: not block.released and block.chat is not None and not block.chat.active},
+    ),
+    Fault(
+        "resumed-without-token",
+        "AHP-TOOLAUTH-071",
+        "The request that resumes the call carries no token.",
+        policy={"presented": lambda host, resource: None},
+    ),
+    Fault(
+        "token-for-everybody",
+        "AHP-TOOLAUTH-036",
+        "A request to one server carries the token of another where there is none for it.",
+        policy={"presented": lambda host, resource: host.vault.any_held(resource)},
+    ),
+    Fault(
         "zombie-after-turn",
         "AHP-TOOLAUTH-043",
         "A token pushed after the turn was cancelled brings an action for that turn.",

@@ -1,0 +1,278 @@
+"""How a scenario has the agent of a host do something.
+
+Either the host plays playbooks itself, and the message is all that it needs; or a real agent works behind it, and the
+suite plays the model service that the agent asks and the MCP servers that it calls. Scenarios do not know which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
+
+import orjson
+
+from conformance.backend.playbook import Move, compose
+from conformance.client import Participant, Silent, Unreached
+from conformance.protocol import ROOT_URI
+
+if TYPE_CHECKING:
+    from conformance.backend.mcp_servers import McpServer
+    from conformance.drivers.scripted import Scripted
+    from conformance.running.stage import Stage
+
+JSON = Any
+
+PUBLISHER = "publisher"
+"""The client that brings the MCP servers along; it takes no other part."""
+
+_PAUSE_KEY = "pause"
+
+
+class Agent(Protocol):
+    """The agent, as the steps of one scenario see it."""
+
+    def resource(self, server: str) -> str:
+        """The protected resource of the MCP server of that name."""
+
+    def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
+        """Prepare what the moves need and give the text of the message that makes the agent play them.
+
+        Raises Unreached for moves that this agent cannot be made to play.
+        """
+
+    def go_on(self, client: Participant, chat: str, pause: str) -> None:
+        """Let the agent go on from a pause of its playbook."""
+
+    def requests(self, server: str) -> Sequence[Any]:
+        """The calls that have reached the MCP server: each with ``tool``, ``digest`` and ``passed``."""
+
+    def excuse(self) -> Unreached | None:
+        """Why nothing came, where that is not the host's doing: it never asked for the playbook."""
+
+    def close(self) -> None:
+        """Let go of everything that this scenario has held."""
+
+
+class HostPlays:
+    """The host reads the playbook off the message and simulates the MCP servers."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._resources: dict[str, str] = {}
+        self._told: list[str] = []
+
+    def resource(self, server: str) -> str:
+        return self._resources.setdefault(server, f"https://{server}-{uuid4().hex[:12]}.example/mcp")
+
+    def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
+        told = compose(text, moves)
+        if any("call" in move or "ask" in move for move in moves[:1]):
+            self._told.append(told)
+        return told
+
+    def go_on(self, client: Participant, chat: str, pause: str) -> None:
+        action = {
+            "type": "chat/pendingMessageSet",
+            "kind": "steering",
+            "id": f"steer-{uuid4()}",
+            "message": {"text": f"continue {pause}", "origin": {"kind": "user"}},
+        }
+        client.dispatch(chat, action)
+
+    def requests(self, server: str) -> Sequence[Any]:
+        witness = getattr(self._stage.theatre.driver, "upstream", None)
+        if witness is None:
+            raise Unreached("backend-missing", "nobody tells what has reached the MCP server")
+        seen: Sequence[Any] = witness(self.resource(server))
+        return seen
+
+    def excuse(self) -> Unreached | None:
+        for client in self._stage.clients.values():
+            for view in client.view.channels.values():
+                turns = view.state.get("turns") if isinstance(view.state, dict) else None
+                if any(self._ignored(turn) for turn in turns or ()):
+                    return Unreached("backend-ignored", "the agent has ended its turn without playing the playbook")
+        return None
+
+    def _ignored(self, turn: JSON) -> bool:
+        """Whether a turn that began with a call or a question has completed without either."""
+        if not isinstance(turn, dict) or turn.get("state") != "complete":
+            return False
+        message, parts = turn.get("message"), turn.get("responseParts")
+        if not isinstance(message, dict) or message.get("text") not in self._told or not isinstance(parts, list):
+            return False
+        return all(isinstance(p, dict) and p.get("kind") not in ("toolCall", "inputRequest") for p in parts)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class ModelPlays:
+    """A real agent, driven by the scripted model service and by MCP servers of the suite."""
+
+    def __init__(self, stage: Stage, scripted: Scripted) -> None:
+        self._stage = stage
+        self._scripted = scripted
+        self._servers: dict[str, McpServer] = {}
+        self._published: dict[str, frozenset[str]] = {}
+        self._approvals: dict[str, str] = {}
+        self._held: list[tuple[str, str, str]] = []
+        self._told: list[tuple[str, list[str]]] = []
+
+    # -- what scenarios ask for -------------------------------------------------------------------------
+
+    def resource(self, server: str) -> str:
+        return self._server(server).resource
+
+    def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
+        self._refuse_unplayable(moves)
+        self._scripted.sign_in(self._publisher)
+        names = list(dict.fromkeys(self._set_servers_up(moves)))
+        if names:
+            self._publish(session, names)
+        self._settle_approvals(session, moves)
+        mark = uuid4().hex[:12]
+        self._told.append((mark, names))
+        return compose(f"{text} (scene {mark})", [self._own_pause(chat, move) for move in moves])
+
+    def go_on(self, client: Participant, chat: str, pause: str) -> None:
+        for where, name, own in self._held:
+            if where == chat and name == pause:
+                self._scripted.models.release(own)
+
+    def requests(self, server: str) -> Sequence[Any]:
+        return self._server(server).calls
+
+    def excuse(self) -> Unreached | None:
+        asked = {message for request in self._scripted.models.requests if (message := request.message)}
+        for mark, names in self._told:
+            if not any(mark in message for message in asked):
+                return Unreached(
+                    "backend-ignored",
+                    "the agent did not bring the playbook to the model service of the suite, so it was never told",
+                )
+            for name in names:
+                if not self._server(name).contacted:
+                    return Unreached("backend-ignored", f"the MCP server {name!r} was never contacted by the host")
+        return None
+
+    def close(self) -> None:
+        for _, _, own in self._held:
+            self._scripted.models.release(own)
+        for server in self._servers.values():
+            self._scripted.mcp.close(server)
+        self._servers.clear()
+
+    # -- how it is done ---------------------------------------------------------------------------------
+
+    def _refuse_unplayable(self, moves: Sequence[Move]) -> None:
+        missing = self._scripted.unplayable(moves)
+        if missing:
+            raise Unreached("backend-missing", f"the agent of this host cannot be made to do this: {missing}")
+
+    def _server(self, name: str) -> McpServer:
+        if name not in self._servers:
+            self._servers[name] = self._scripted.mcp.open(name)
+        return self._servers[name]
+
+    def _set_servers_up(self, moves: Sequence[Move]) -> Iterator[str]:
+        """Have each server answer as the moves say; the names of the servers that the session needs."""
+        queues: dict[tuple[str, str], list[JSON]] = {}
+        for move in moves:
+            for call in _calls(move):
+                if "server" in call:
+                    queues.setdefault((call["server"], call["tool"]), []).append(call)
+                    yield call["server"]
+            if "mcp" in move:
+                body = move["mcp"]
+                server = self._server(body["server"])
+                server.challenge([body["challenge"]] if body.get("challenge") else ())
+                server.breaks(body.get("fails"))
+                yield body["server"]
+        for (name, tool), calls in queues.items():
+            server = self._server(name)
+            server.offer(tool, calls)
+            server.challenge(calls[0].get("challenges", ()), tool=tool)
+
+    def _own_pause(self, chat: str, move: Move) -> Move:
+        if _PAUSE_KEY not in move:
+            return move
+        own = f"{move[_PAUSE_KEY]}-{uuid4().hex[:12]}"
+        self._held.append((chat, move[_PAUSE_KEY], own))
+        return {_PAUSE_KEY: own}
+
+    def _publisher(self) -> Participant:
+        known = self._stage.clients.get(PUBLISHER)
+        return known if known is not None else self._stage.join(PUBLISHER, [ROOT_URI])
+
+    def _publish(self, session: str, names: Sequence[str]) -> None:
+        """Bring the servers into the session, and await that the host has taken them up."""
+        known = self._published.get(session, frozenset())
+        wanted = known | set(names)
+        if wanted == known:
+            return
+        publisher = self._publisher()
+        urls = {name: self._server(name).url for name in sorted(wanted)}
+        if self._scripted.route == "root-config":
+            publisher.act(ROOT_URI, {"type": "root/configChanged", "config": self._scripted.root_config(urls)})
+        else:
+            self._publish_plugin(publisher, session, urls)
+        self._published[session] = frozenset(wanted)
+
+    def _publish_plugin(self, publisher: Participant, session: str, urls: Mapping[str, str]) -> None:
+        if session not in publisher.view.channels:
+            publisher.subscribe(session)
+        uri = f"ahpc-plugin:/{uuid4()}"
+        servers = {name: {"type": "http", "url": url} for name, url in urls.items()}
+        publisher.library.put(f"{uri}/.plugin/plugin.json", _json({"name": "ahp-conformance", "version": "1.0.0"}))
+        publisher.library.put(f"{uri}/.mcp.json", _json({"mcpServers": servers}))
+        plugin = {"type": "plugin", "id": uri, "uri": uri, "name": "ahp-conformance", "enabled": True}
+        client = {
+            "clientId": publisher.client_id,
+            "displayName": "Publisher",
+            "tools": [],
+            "customizations": [{**plugin, "nonce": uuid4().hex[:8]}],
+        }
+        publisher.act(session, {"type": "session/activeClientSet", "activeClient": client})
+
+        def taken_up(state: JSON) -> JSON:
+            entry = next((c for c in state.get("customizations") or [] if c.get("uri") == uri), {})
+            kind = (entry.get("load") or {}).get("kind")
+            if kind == "error":
+                raise Unreached(
+                    "backend-missing", f"the host could not load the plugin with MCP servers: {entry!r:.300}"
+                )
+            children = {child.get("name") for child in entry.get("children") or []}
+            return entry if children >= set(urls) else None
+
+        try:
+            publisher.await_state(session, "the MCP servers of a plugin that a client has published", taken_up)
+        except Silent as silent:
+            raise Unreached(
+                "backend-missing", f"the host did not take up the plugin that a client has published: {silent}"
+            ) from silent
+
+    def _settle_approvals(self, session: str, moves: Sequence[Move]) -> None:
+        """Tell the session whether tools are asked for, where its configuration decides that."""
+        calls = [call for move in moves for call in _calls(move)]
+        if not calls:
+            return
+        wanted = "asked" if any(call.get("confirm") for call in calls) else "unasked"
+        config = self._scripted.approvals.get(wanted)
+        if config is None or self._approvals.get(session) == wanted:
+            return
+        publisher = self._publisher()
+        if session not in publisher.view.channels:
+            publisher.subscribe(session)
+        publisher.act(session, {"type": "session/configChanged", "config": dict(config)})
+        self._approvals[session] = wanted
+
+
+def _calls(move: Move) -> list[JSON]:
+    call = move.get("call")
+    return [] if call is None else [call, *call.get("with", ())]
+
+
+def _json(value: JSON) -> str:
+    return orjson.dumps(value).decode()
