@@ -148,6 +148,7 @@ class Judge:
             end,
             time.perf_counter() - began,
             findings=findings,
+            waited=stage.pump.waited,
             watched=watched,
             step=line,
             frames=tuple(_evidence(stage, findings)),

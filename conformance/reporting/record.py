@@ -211,6 +211,7 @@ def _scenario(result: ScenarioResult) -> JSONObject:
         "outcome": result.outcome,
         **{name: value for name, value in optional.items() if value is not None},
         "duration": round(result.duration, 6),
+        "waited": round(result.waited, 6),
         "findings": [finding.to_json() for finding in ordered[:_FINDINGS_KEPT]],
         "findingCount": len(counted),
         "watched": list(result.watched),

@@ -190,6 +190,10 @@ def _numbers(console: Console, record: JSONObject, place: str) -> None:
     outcomes = record["counts"]["scenarios"]
     row = (f"{len(record['scenarios'])} in {record['duration']:.1f} s", [outcomes[name] for name in OUTCOMES])
     console.print(table("scenarios", [(name, STYLES[name]) for name in OUTCOMES], [row]))
+    spent = sum(scenario["duration"] for scenario in record["scenarios"])
+    waited = sum(scenario.get("waited", 0.0) for scenario in record["scenarios"])
+    if spent:
+        console.print(Text(f"{waited / spent:.0%} of the time of the scenarios was spent waiting for the host.", "dim"))
     console.print()
     excused = Counter(
         scenario.get("reason", "no reason given")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from conformance.wire import jsonrpc
 from conformance.wire.errors import ConnectionLost
@@ -132,6 +133,13 @@ class Connection:
     def fileno(self) -> int:
         """The descriptor to poll, -1 when there is none."""
         return -1 if self.closed is not None else self.transport.fileno()
+
+    def write_fileno(self) -> int:
+        """The descriptor to poll for writing; only a pair of pipes has one of its own."""
+        if self.closed is not None:
+            return -1
+        own: Callable[[], int] = getattr(self.transport, "write_fileno", self.transport.fileno)
+        return own()
 
     @property
     def due(self) -> bool:

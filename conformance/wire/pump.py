@@ -27,8 +27,9 @@ class Pump:
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._connections: list[Connection] = []
-        self._polled: dict[Connection, tuple[int, int]] = {}  # descriptor and events of each
+        self._polled: dict[Connection, dict[int, int]] = {}  # descriptors of each and the events they are polled for
         self._duties: list[Callable[[], None]] = []
+        self.waited = 0.0  # seconds in which nothing was to be done but to wait for the host
 
     @property
     def connections(self) -> tuple[Connection, ...]:
@@ -78,7 +79,9 @@ class Pump:
         due = [connection for connection in self._connections if connection.due]
         if due:
             timeout = 0.0
+        began = time.monotonic()
         ready = self._selector.select(None if math.isinf(timeout) else timeout)
+        self.waited += time.monotonic() - began
         for key, events in ready:
             connection: Connection = key.data
             if events & selectors.EVENT_WRITE:
@@ -91,27 +94,27 @@ class Pump:
             duty()
 
     def _poll_what_is_open(self) -> None:
-        wanted = [(c, c.fileno(), _READ if c.flushed else _BOTH) for c in self._connections]
+        wanted = {connection: _descriptors(connection) for connection in self._connections}
         # Let go of closed descriptors first: the system may have given their number to a new connection.
-        for connection, descriptor, _ in wanted:
-            if connection in self._polled and self._polled[connection][0] != descriptor:
-                self._forget(connection)
-        for connection, descriptor, events in wanted:
-            if descriptor < 0:
-                continue
+        for connection, descriptors in wanted.items():
             polled = self._polled.get(connection)
-            if polled is None:
-                self._selector.register(descriptor, events, connection)
-            elif polled[1] != events:
-                self._selector.modify(descriptor, events, connection)
-            else:
-                continue
-            self._polled[connection] = (descriptor, events)
+            if polled is not None and polled != descriptors:
+                for descriptor in polled.keys() - descriptors.keys():
+                    self._selector.unregister(descriptor)
+                    del polled[descriptor]
+        for connection, descriptors in wanted.items():
+            polled = self._polled.setdefault(connection, {})
+            if polled != descriptors:
+                for descriptor, events in descriptors.items():
+                    if descriptor not in polled:
+                        self._selector.register(descriptor, events, connection)
+                    elif polled[descriptor] != events:
+                        self._selector.modify(descriptor, events, connection)
+                self._polled[connection] = descriptors
 
     def _forget(self, connection: Connection) -> None:
-        polled = self._polled.pop(connection, None)
-        if polled is not None:
-            self._selector.unregister(polled[0])
+        for descriptor in self._polled.pop(connection, {}):
+            self._selector.unregister(descriptor)
 
     def close(self, code: int = 1000) -> None:
         """Close all connections with this code, and the pump."""
@@ -129,3 +132,16 @@ class Pump:
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _descriptors(connection: Connection) -> dict[int, int]:
+    """What to poll for a connection, and for which events; nothing once it is closed."""
+    reading = connection.fileno()
+    if connection.flushed:
+        return {} if reading < 0 else {reading: _READ}
+    writing = connection.write_fileno()
+    if writing == reading:
+        return {} if reading < 0 else {reading: _BOTH}
+    wanted = {reading: _READ, writing: selectors.EVENT_WRITE}
+    wanted.pop(-1, None)
+    return wanted

@@ -12,7 +12,8 @@ from conformance.wire.frames import Received
 class Transport(Protocol):
     """A two-way channel of text (and binary) messages over one file descriptor.
 
-    No method blocks, and none raises because of what the peer does: trouble comes as `Closed` from `receive`.
+    A transport over two of them has a method `write_fileno` beside: the descriptor that is writable when `flush` can
+    go on. No method blocks, and none raises because of what the peer does: trouble comes as `Closed` from `receive`.
     """
 
     def fileno(self) -> int:
