@@ -31,6 +31,13 @@ def demands_token(world: World, name: str, tool: str) -> None:
     server_of(world, name).challenge(tool)
 
 
+@given(parsers.parse('the resource of "{other}" also has an MCP server "{name}", whose tool "{tool}" demands a token'))
+def shares_resource(world: World, name: str, other: str, tool: str) -> None:
+    same = world.servers[other]
+    world.servers[name] = Server(name, world.stage.agent.resource(name, beside=other), same.good)
+    world.servers[name].challenge(tool)
+
+
 @given(
     parsers.re(r'an MCP server "(?P<name>[^"]+)" whose tool "(?P<tool>[^"]+)" demands the scopes? (?P<scopes>"[^,]+")')
 )

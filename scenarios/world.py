@@ -95,6 +95,9 @@ class World:
     def create_session(self, client: Participant, **more: JSON) -> str:
         """Create a session at a fresh URI and return that URI."""
         session = self.stage.new_session_uri()
+        config = getattr(self.stage.theatre.driver, "session_config", None)
+        if config:
+            more.setdefault("config", dict(config))
         client.succeed("createSession", channel=session, provider=self.provider, **more)
         return session
 

@@ -7,6 +7,7 @@ suite plays the model service that the agent asks and the MCP servers that it ca
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ from conformance.client import Participant, Silent, Unreached
 from conformance.protocol import ROOT_URI
 
 if TYPE_CHECKING:
-    from conformance.backend.mcp_servers import McpServer
+    from conformance.backend.mcp_servers import McpServer, Tool
     from conformance.drivers.scripted import Scripted
     from conformance.running.stage import Stage
 
@@ -26,14 +27,26 @@ JSON = Any
 PUBLISHER = "publisher"
 """The client that brings the MCP servers along; it takes no other part."""
 
+USHER = "usher"
+"""The client that configures the host and signs in, once, before the first turn."""
+
 _PAUSE_KEY = "pause"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedCall:
+    """A tools/call that has reached an MCP server. digest: SHA-256 of its bearer token; passed: it was not refused."""
+
+    tool: str
+    digest: str | None
+    passed: bool
 
 
 class Agent(Protocol):
     """The agent, as the steps of one scenario see it."""
 
-    def resource(self, server: str) -> str:
-        """The protected resource of the MCP server of that name."""
+    def resource(self, server: str, beside: str | None = None) -> str:
+        """The protected resource of the MCP server of that name; the one of ``beside``, if that is given."""
 
     def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
         """Prepare what the moves need and give the text of the message that makes the agent play them.
@@ -44,8 +57,8 @@ class Agent(Protocol):
     def go_on(self, client: Participant, chat: str, pause: str) -> None:
         """Let the agent go on from a pause of its playbook."""
 
-    def requests(self, server: str) -> Sequence[Any]:
-        """The calls that have reached the MCP server: each with ``tool``, ``digest`` and ``passed``."""
+    def requests(self, server: str) -> Sequence[ServedCall]:
+        """The calls that have reached the MCP server. Raises Unreached where nobody can tell."""
 
     def excuse(self) -> Unreached | None:
         """Why nothing came, where that is not the host's doing: it never asked for the playbook."""
@@ -62,8 +75,9 @@ class HostPlays:
         self._resources: dict[str, str] = {}
         self._told: list[str] = []
 
-    def resource(self, server: str) -> str:
-        return self._resources.setdefault(server, f"https://{server}-{uuid4().hex[:12]}.example/mcp")
+    def resource(self, server: str, beside: str | None = None) -> str:
+        new = f"https://{server}-{uuid4().hex[:12]}.example/mcp" if beside is None else self.resource(beside)
+        return self._resources.setdefault(server, new)
 
     def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
         told = compose(text, moves)
@@ -80,12 +94,11 @@ class HostPlays:
         }
         client.dispatch(chat, action)
 
-    def requests(self, server: str) -> Sequence[Any]:
+    def requests(self, server: str) -> Sequence[ServedCall]:
         witness = getattr(self._stage.theatre.driver, "upstream", None)
         if witness is None:
             raise Unreached("backend-missing", "nobody tells what has reached the MCP server")
-        seen: Sequence[Any] = witness(self.resource(server))
-        return seen
+        return [ServedCall(call.tool, call.digest, call.passed) for call in witness(self.resource(server))]
 
     def excuse(self) -> Unreached | None:
         for client in self._stage.clients.values():
@@ -122,12 +135,14 @@ class ModelPlays:
 
     # -- what scenarios ask for -------------------------------------------------------------------------
 
-    def resource(self, server: str) -> str:
+    def resource(self, server: str, beside: str | None = None) -> str:
+        if server not in self._servers and beside is not None:
+            self._servers[server] = self._scripted.mcp.open(server, resource=self.resource(beside))
         return self._server(server).resource
 
     def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
         self._refuse_unplayable(moves)
-        self._scripted.sign_in(self._publisher)
+        self._scripted.sign_in(lambda: self._stage.join(USHER, [ROOT_URI]))
         names = list(dict.fromkeys(self._set_servers_up(moves)))
         if names:
             self._publish(session, names)
@@ -141,8 +156,12 @@ class ModelPlays:
             if where == chat and name == pause:
                 self._scripted.models.release(own)
 
-    def requests(self, server: str) -> Sequence[Any]:
-        return self._server(server).calls
+    def requests(self, server: str) -> Sequence[ServedCall]:
+        return [
+            ServedCall(seen.tool or "", seen.token, seen.status is not None and seen.status < 400)
+            for seen in self._server(server).seen
+            if seen.rpc == "tools/call"
+        ]
 
     def excuse(self) -> Unreached | None:
         asked = {message for request in self._scripted.models.requests if (message := request.message)}
@@ -192,7 +211,7 @@ class ModelPlays:
                 yield body["server"]
         for (name, tool), calls in queues.items():
             server = self._server(name)
-            server.offer(tool, calls)
+            server.tool(tool, _behaviour(calls[0]))
             server.challenge(calls[0].get("challenges", ()), tool=tool)
 
     def _own_pause(self, chat: str, move: Move) -> Move:
@@ -204,7 +223,7 @@ class ModelPlays:
 
     def _publisher(self) -> Participant:
         known = self._stage.clients.get(PUBLISHER)
-        return known if known is not None else self._stage.join(PUBLISHER, [ROOT_URI])
+        return known if known is not None else self._stage.join(PUBLISHER)
 
     def _publish(self, session: str, names: Sequence[str]) -> None:
         """Bring the servers into the session, and await that the host has taken them up."""
@@ -214,7 +233,9 @@ class ModelPlays:
             return
         publisher = self._publisher()
         urls = {name: self._server(name).url for name in sorted(wanted)}
-        if self._scripted.route == "root-config":
+        if self._scripted.knowledge.route == "root-config":
+            if ROOT_URI not in publisher.view.channels:
+                publisher.subscribe(ROOT_URI)
             publisher.act(ROOT_URI, {"type": "root/configChanged", "config": self._scripted.root_config(urls)})
         else:
             self._publish_plugin(publisher, session, urls)
@@ -237,7 +258,8 @@ class ModelPlays:
         publisher.act(session, {"type": "session/activeClientSet", "activeClient": client})
 
         def taken_up(state: JSON) -> JSON:
-            entry = next((c for c in state.get("customizations") or [] if c.get("uri") == uri), {})
+            listed = state.get("customizations") or []
+            entry: JSON = next((c for c in listed if c.get("uri") == uri), {})
             kind = (entry.get("load") or {}).get("kind")
             if kind == "error":
                 raise Unreached(
@@ -259,7 +281,7 @@ class ModelPlays:
         if not calls:
             return
         wanted = "asked" if any(call.get("confirm") for call in calls) else "unasked"
-        config = self._scripted.approvals.get(wanted)
+        config = self._scripted.knowledge.approvals.get(wanted)
         if config is None or self._approvals.get(session) == wanted:
             return
         publisher = self._publisher()
@@ -267,6 +289,14 @@ class ModelPlays:
             publisher.subscribe(session)
         publisher.act(session, {"type": "session/configChanged", "config": dict(config)})
         self._approvals[session] = wanted
+
+
+def _behaviour(call: JSON) -> Tool:
+    from conformance.backend.mcp_servers import Echo, Fail, Text
+
+    if "fails" in call:
+        return Fail(call["fails"])
+    return Text(call["result"]) if "result" in call else Echo()
 
 
 def _calls(move: Move) -> list[JSON]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from conformance.protocol.versions import VERSIONS
 from conformance.wire.endpoints import TokenPlace
+
+if TYPE_CHECKING:
+    from conformance.drivers import Driver
 
 # Newest first, so that both readings of the negotiation rule (preference, or the highest) agree.
 OFFERS = tuple(reversed(VERSIONS))
@@ -15,7 +18,11 @@ OFFERS = tuple(reversed(VERSIONS))
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``patience`` in seconds; ``only`` are ids, tags or texts; ``level`` is the weakest level to run."""
+    """``patience`` in seconds; ``only`` are ids, tags or texts; ``level`` is the weakest level to run.
+
+    With a ``command`` that starts the host the target is only a name; ``endpoint``, ``ready_line`` and ``framing`` are
+    about it.
+    """
 
     target: str = "reference"
     token_env: str | None = None
@@ -26,6 +33,10 @@ class Settings:
     only: tuple[str, ...] = ()
     level: str = "may"
     faults: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    endpoint: str | None = None
+    ready_line: str | None = None
+    framing: Literal["websocket", "lines", "headers"] = "websocket"
 
     @property
     def protocol(self) -> str | None:
@@ -38,6 +49,26 @@ class Settings:
     @classmethod
     def loads(cls, text: str) -> Settings:
         value: dict[str, Any] = json.loads(text)
-        for name in ("offers", "only", "faults"):
+        for name in ("offers", "only", "faults", "command"):
             value[name] = tuple(value[name])
         return cls(**value)
+
+    def driver(self, *, timeout: float | None) -> Driver:
+        """A driver for the host of the run, not started yet; ``timeout`` as :func:`conformance.drivers.resolve` has it.
+
+        Raises :class:`conformance.drivers.TargetError`.
+        """
+        from conformance.drivers import resolve
+
+        return resolve(
+            self.target,
+            token_env=self.token_env,
+            token_in=self.token_in,
+            faults=self.faults,
+            protocol=self.protocol,
+            timeout=timeout,
+            command=self.command,
+            endpoint=self.endpoint,
+            ready_line=self.ready_line,
+            framing=self.framing,
+        )

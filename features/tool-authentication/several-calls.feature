@@ -27,6 +27,14 @@ Feature: Several blocked calls are told apart
     Then the call of "read_secret" completes
     And the call of "make_coin" is still auth-required
 
+  @AHP-TOOLAUTH-030 @must
+  Scenario: One token serves two servers of one resource
+    Given the resource of "vault" also has an MCP server "annex", whose tool "read_deed" demands a token
+    And a call of "read_secret" of "vault" and one of "read_deed" of "annex" are blocked
+    When a good token for "vault" is pushed
+    Then both calls are resumed
+    And both calls complete with what the server answers
+
   @AHP-TOOLAUTH-038 @must
   Scenario: A resumed call that is challenged again is blocked again
     Given "read_secret" of "vault" then demands the scope "secrets.write" as well

@@ -1,0 +1,129 @@
+"""A real agent under control: the stand-ins that the suite runs for it, and what a profile knows about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from conformance.backend.playbook import Move
+from conformance.protocol import ROOT_URI
+
+if TYPE_CHECKING:
+    from conformance.backend.lexicon import Lexicon
+    from conformance.backend.mcp_servers import McpServers
+    from conformance.backend.models import ModelServices
+    from conformance.client import Participant
+
+JSON = Any
+Route = Literal["plugin", "root-config"]
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What has to be known about an agent to control it; a profile says it.
+
+    lexicon: the host's own tools that stand for calls without a server or a client.
+    route: how MCP servers reach the host: a plugin that a client publishes, or `mcpServers` of the root configuration.
+    approvals: what to set in the configuration of a session so that tools are `asked` for, or are not (`unasked`).
+    root: what to set in the configuration of the host.
+    plays: members of a call that this agent and its tools can be made to play (docs/backend.md).
+    tokens: a token for each resource that the agent itself demands.
+    """
+
+    lexicon: Lexicon
+    route: Route | None = "plugin"
+    approvals: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    root: Mapping[str, JSON] = field(default_factory=dict)
+    plays: frozenset[str] = frozenset({"fails", "with"})
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+
+# What any agent with MCP servers of the suite can be made to play.
+_ALWAYS = frozenset({"tool", "server", "client", "input", "result", "challenges"})
+
+
+class Scripted:
+    """The scripted model service and the challenged MCP servers of one host, started and stopped with its driver."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self._models: ModelServices | None = None
+        self._mcp: McpServers | None = None
+        self._signed_in = False
+
+    def start(self) -> str:
+        """Start the model service and return its base URL. Raises BackendMissing, OSError."""
+        from conformance.backend.mcp_servers import McpServers
+        from conformance.backend.models import ModelServices
+
+        self._models = ModelServices(lexicon=self.knowledge.lexicon)
+        self._mcp = McpServers()
+        self._mcp.start()
+        return self._models.start()
+
+    def stop(self) -> None:
+        for service in (self._models, self._mcp):
+            if service is not None:
+                service.stop()
+        self._models = self._mcp = None
+
+    @property
+    def models(self) -> ModelServices:
+        if self._models is None:
+            raise RuntimeError("the scripted backend was not started")
+        return self._models
+
+    @property
+    def mcp(self) -> McpServers:
+        if self._mcp is None:
+            raise RuntimeError("the scripted backend was not started")
+        return self._mcp
+
+    def sign_in(self, client: Callable[[], Participant]) -> None:
+        """Once for a host: configure it as the profile says, and push the tokens that its agent demands."""
+        if self._signed_in:
+            return
+        self._signed_in = True
+        if not self.knowledge.root and not self.knowledge.tokens:
+            return
+        who = client()
+        if self.knowledge.root:
+            who.act(ROOT_URI, {"type": "root/configChanged", "config": dict(self.knowledge.root)})
+        for resource, token in self.knowledge.tokens.items():
+            who.succeed("authenticate", resource=resource, token=token)
+        who.leave()
+
+    def root_config(self, urls: Mapping[str, str]) -> dict[str, JSON]:
+        """The configuration of the host that names MCP servers."""
+        return {"mcpServers": {name: {"type": "http", "url": url} for name, url in urls.items()}}
+
+    def unplayable(self, moves: Sequence[Move]) -> str:
+        """What of the moves this agent cannot be made to do, in words; empty when it can do all."""
+        return ", ".join(dict.fromkeys(self._unplayable(moves)))
+
+    def _unplayable(self, moves: Sequence[Move]) -> list[str]:
+        missing: list[str] = []
+        known = self.knowledge
+        for move in moves:
+            ((name, body),) = move.items()
+            if name == "ask" and known.lexicon.ask is None:
+                missing.append("ask the user")
+            elif name == "mcp" and known.route is None:
+                missing.append("bring MCP servers to the host")
+            elif name == "call":
+                for call in (body, *body.get("with", ())):
+                    missing += self._of_call(call)
+        return missing
+
+    def _of_call(self, call: Mapping[str, JSON]) -> list[str]:
+        known = self.knowledge
+        missing = [f"calls with {member!r}" for member in sorted(set(call) - _ALWAYS - known.plays) if call[member]]
+        if "server" in call:
+            missing += [] if known.route else ["bring MCP servers to the host"]
+            missing += ["an OAuth client of the host" for c in call.get("challenges", ()) if "oauth_client" in c]
+        elif "client" not in call:
+            wanted = "confirmed" if call.get("confirm") else "failing" if "fails" in call else "plain"
+            if getattr(known.lexicon, wanted) is None:
+                missing.append(f"call a {wanted} tool of its own")
+        return missing
