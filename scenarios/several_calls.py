@@ -7,7 +7,7 @@ from typing import Any
 from pytest_bdd import given, parsers, then, when
 
 from conformance.client import Unreached
-from scenarios.blocked_calls import blocked, call_tool, completed_with
+from scenarios.blocked_calls import blocked, call_tool, resumed
 from scenarios.expect import expect_equal
 from scenarios.tokens import good
 from scenarios.world import World, calls_in
@@ -29,10 +29,11 @@ def two_entries(world: World) -> None:
     expect_equal(len({e.get("id") for e in found}), 2, "the number of ids", frame=world.a.mark)
 
 
-@then(parsers.parse('the call of "{tool}" completes'))
-def call_of_completes(world: World, tool: str) -> None:
+@then(parsers.parse('the call of "{tool}" is resumed'))
+def call_of_resumed(world: World, tool: str) -> None:
+    """No more than that: a host may hold results back until all calls of the step have theirs."""
     call = next(c for c in world.noted["blocked"] if c["toolName"].endswith(tool))
-    completed_with(world, call["toolCallId"])
+    resumed(world, call["toolCallId"])
 
 
 @then(parsers.parse('the call of "{tool}" is still auth-required'))

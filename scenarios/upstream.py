@@ -23,6 +23,17 @@ def calls_without_token(world: World, server: str, tool: str) -> None:
     no_token(world, server)
 
 
+@then(parsers.parse('"{server}" has got the good token'))
+def good_token(world: World, server: str) -> None:
+    expect(
+        world.stage.agent.await_token(server, token_hash(world.servers[server].good.value)),
+        f"no call to {server} carried the token that was pushed for it",
+        expected="a call with that token",
+        seen=tokens_at(world, server),
+        frame=world.a.mark,
+    )
+
+
 @then(parsers.parse('"{server}" has got no token'))
 def no_token(world: World, server: str) -> None:
     world.a.fence()

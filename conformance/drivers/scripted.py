@@ -121,7 +121,6 @@ class Scripted:
         missing = [f"calls with {member!r}" for member in sorted(set(call) - _ALWAYS - known.plays) if call[member]]
         if "server" in call:
             missing += [] if known.route else ["bring MCP servers to the host"]
-            missing += ["an OAuth client of the host" for c in call.get("challenges", ()) if "oauth_client" in c]
         elif "client" not in call:
             wanted = "confirmed" if call.get("confirm") else "failing" if "fails" in call else "plain"
             if getattr(known.lexicon, wanted) is None:

@@ -60,6 +60,9 @@ class Agent(Protocol):
     def requests(self, server: str) -> Sequence[ServedCall]:
         """The calls that have reached the MCP server. Raises Unreached where nobody can tell."""
 
+    def await_token(self, server: str, digest: str) -> bool:
+        """Whether a call with this token has reached the server, now or within the patience."""
+
     def excuse(self) -> Unreached | None:
         """Why nothing came, where that is not the host's doing: it never asked for the playbook."""
 
@@ -100,6 +103,12 @@ class HostPlays:
             raise Unreached("backend-missing", "nobody tells what has reached the MCP server")
         return [ServedCall(call.tool, call.digest, call.passed) for call in witness(self.resource(server))]
 
+    def await_token(self, server: str, digest: str) -> bool:
+        def served() -> bool | None:
+            return any(call.digest == digest for call in self.requests(server)) or None
+
+        return self._stage.pump.wait(served, self._stage.theatre.patience) is True
+
     def excuse(self) -> Unreached | None:
         for client in self._stage.clients.values():
             for view in client.view.channels.values():
@@ -130,6 +139,7 @@ class ModelPlays:
         self._servers: dict[str, McpServer] = {}
         self._published: dict[str, frozenset[str]] = {}
         self._approvals: dict[str, str] = {}
+        self._clients: dict[str, JSON] = {}
         self._held: list[tuple[str, str, str]] = []
         self._told: list[tuple[str, list[str]]] = []
 
@@ -162,6 +172,12 @@ class ModelPlays:
             for seen in self._server(server).seen
             if seen.rpc == "tools/call"
         ]
+
+    def await_token(self, server: str, digest: str) -> bool:
+        served = self._server(server).await_seen(
+            lambda seen: seen.rpc == "tools/call" and seen.token == digest, self._stage.theatre.patience
+        )
+        return served is not None
 
     def excuse(self) -> Unreached | None:
         asked = {message for request in self._scripted.models.requests if (message := request.message)}
@@ -197,7 +213,10 @@ class ModelPlays:
 
     def _set_servers_up(self, moves: Sequence[Move]) -> Iterator[str]:
         """Have each server answer as the moves say; the names of the servers that the session needs."""
+        from conformance.backend.mcp_servers import ALL_TOOLS
+
         queues: dict[tuple[str, str], list[JSON]] = {}
+        called = {call.get("server") for move in moves for call in _calls(move)}
         for move in moves:
             for call in _calls(move):
                 if "server" in call:
@@ -206,13 +225,23 @@ class ModelPlays:
             if "mcp" in move:
                 body = move["mcp"]
                 server = self._server(body["server"])
-                server.challenge([body["challenge"]] if body.get("challenge") else ())
+                # A server whose tools are called must have told them before, so it is challenged at the calls.
+                wanted = ALL_TOOLS if body["server"] in called else None
+                server.challenge(_for_server([body["challenge"]] if body.get("challenge") else ()), tool=wanted)
                 server.breaks(body.get("fails"))
+                self._note_client(body["server"], [body.get("challenge") or {}])
                 yield body["server"]
         for (name, tool), calls in queues.items():
             server = self._server(name)
             server.tool(tool, _behaviour(calls[0]))
-            server.challenge(calls[0].get("challenges", ()), tool=tool)
+            server.challenge(_for_server(calls[0].get("challenges", ())), tool=tool)
+            self._note_client(name, calls[0].get("challenges", ()))
+
+    def _note_client(self, server: str, challenges: Sequence[JSON]) -> None:
+        """Keep the OAuth client that the host shall have for a server: it is part of the server's configuration."""
+        for challenge in challenges:
+            if "oauth_client" in challenge:
+                self._clients[server] = challenge["oauth_client"]
 
     def _own_pause(self, chat: str, move: Move) -> Move:
         if _PAUSE_KEY not in move:
@@ -245,7 +274,9 @@ class ModelPlays:
         if session not in publisher.view.channels:
             publisher.subscribe(session)
         uri = f"ahpc-plugin:/{uuid4()}"
-        servers = {name: {"type": "http", "url": url} for name, url in urls.items()}
+        servers: JSON = {name: {"type": "http", "url": url} for name, url in urls.items()}
+        for name, client in self._clients.items():
+            servers[name]["oauth"] = client
         publisher.library.put(f"{uri}/.plugin/plugin.json", _json({"name": "ahp-conformance", "version": "1.0.0"}))
         publisher.library.put(f"{uri}/.mcp.json", _json({"mcpServers": servers}))
         plugin = {"type": "plugin", "id": uri, "uri": uri, "name": "ahp-conformance", "enabled": True}
@@ -289,6 +320,11 @@ class ModelPlays:
             publisher.subscribe(session)
         publisher.act(session, {"type": "session/configChanged", "config": dict(config)})
         self._approvals[session] = wanted
+
+
+def _for_server(challenges: Sequence[JSON]) -> list[JSON]:
+    """The challenges without what is not the server's affair."""
+    return [{n: v for n, v in challenge.items() if n != "oauth_client"} for challenge in challenges]
 
 
 def _behaviour(call: JSON) -> Tool:

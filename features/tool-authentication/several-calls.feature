@@ -24,7 +24,7 @@ Feature: Several blocked calls are told apart
     Given an MCP server "mint" whose tool "make_coin" demands a token
     And a call of "read_secret" of "vault" and one of "make_coin" of "mint" are blocked
     When a good token for "vault" is pushed
-    Then the call of "read_secret" completes
+    Then the call of "read_secret" is resumed
     And the call of "make_coin" is still auth-required
 
   @AHP-TOOLAUTH-030 @must
