@@ -26,7 +26,7 @@ DENIAL = {"approved": False, "reason": "denied"}
 
 # What a phrase replies, by the status in which the call waits ("" for a question): an action and its members.
 _REPLIES: dict[str, dict[str, tuple[str, dict[str, JSON]]]] = {
-    "accept": {"": ("chat/inputCompleted", {"response": "accept", "answers": {QUESTION["id"]: ANSWER}})},
+    "accept": {"": ("chat/inputCompleted", {"response": "accept"})},
     "decline": {"": ("chat/inputCompleted", {"response": "decline"})},
     "cancel": {"": ("chat/inputCompleted", {"response": "cancel"})},
     "an approval": {
@@ -51,8 +51,24 @@ def action_for(need: Need, reply: str) -> dict[str, JSON]:
     except KeyError:
         raise LookupError(f"{need.kind} in status {need.status!r} has no reply {reply!r}") from None
     if need.kind == "chatInput":
-        return {"type": kind, "requestId": need.id, **members}
+        answers = {"answers": _answers(need)} if reply == "accept" else {}
+        return {"type": kind, "requestId": need.id, **members, **answers}
     return {"type": kind, "turnId": need.turn, "toolCallId": need.id, **members}
+
+
+def _answers(need: Need) -> dict[str, JSON]:
+    """An answer to each question as the chat shows it: the ids and kinds are the host's own."""
+    return {q["id"]: _answer(q) for q in need.body.get("questions") or [] if isinstance(q.get("id"), str)}
+
+
+def _answer(question: dict[str, JSON]) -> JSON:
+    options = question.get("options")
+    if isinstance(options, list) and options and isinstance(options[0], dict):
+        many = question.get("kind") == "multi-select"
+        choice = options[0].get("id")
+        value = {"kind": "selected-many", "value": [choice]} if many else {"kind": "selected", "value": choice}
+        return {"state": "submitted", "value": value}
+    return ANSWER
 
 
 def send(world: World, name: str, chat: str, action: dict[str, JSON]) -> None:
@@ -114,7 +130,8 @@ def answers_by_entry(world: World, name: str, reply: str) -> None:
 @when(parsers.parse('client "{name}" drafts an answer by the entry'))
 def drafts(world: World, name: str) -> None:
     told = told_by_entry(world, name)
-    draft = {"requestId": told.id, "questionId": QUESTION["id"], "answer": DRAFT}
+    question = next(iter(_answers(told)), QUESTION["id"])
+    draft = {"requestId": told.id, "questionId": question, "answer": DRAFT}
     send(world, name, told.chat, {"type": "chat/inputAnswerChanged", **draft})
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from pytest_bdd import given, parsers, then, when
 
+from conformance.client import Silent
 from conformance.protocol import needs_input
 from scenarios.expect import activity, expect, expect_equal
 from scenarios.mcp import server_of
+from scenarios.server_states import changes
 from scenarios.servers import OWN, await_kind, entry_in, kind_of, move_for
 from scenarios.sessions import ACTIVITIES
 from scenarios.tokens import refused
@@ -34,7 +37,16 @@ def was_offered_bad(world: World, name: str) -> None:
     """A host that tries the token before it answers, or after, may go through other states; it comes to rest."""
     refused(world, name)
     world.a.fence()
+    if world.reply is not None and not world.reply.failed:
+        # A host that takes it and tries it afterwards says how that went; until then it has no challenge to be met.
+        with suppress(Silent):
+            world.a.wait("what becomes of the token", lambda: _settled(world, name))
     await_kind(world, name, "authRequired", "ready", "error", "stopped")
+
+
+def _settled(world: World, name: str) -> bool | None:
+    told = changes(world, name, world.noted["pushed"])
+    return True if told and told[-1].kind not in ("starting", "stopped") else None
 
 
 @when(parsers.parse('the agent tries "{tool}" of "{name}" up to the end of a turn'))

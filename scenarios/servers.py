@@ -138,6 +138,15 @@ def waits_for_scope(world: World, name: str, scopes: str) -> None:
     await_kind(world, name, "authRequired")
 
 
+@given(parsers.parse('the MCP server "{name}" demands a token in the middle of a turn'))
+def demands_in_turn(world: World, name: str) -> None:
+    """It was ready, and what the agent wants of it now is refused."""
+    is_in_state(world, name, "ready")
+    world.servers[name].challenge(OWN)
+    needs(world, name)
+    await_kind(world, name, "authRequired")
+
+
 def _sign_in(world: World, name: str) -> None:
     """Push the good token for the resource that the challenge names."""
     resource = resource_of(world).get("resource")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -121,7 +122,7 @@ class World:
     ) -> str:
         """Start a turn in which the agent plays ``moves``; return the turn id without awaiting its end."""
         told = self.stage.agent.tell(self.session, chat or self.chat, moves, text)
-        self.start_turn(told, client=client, chat=chat, startedAt="2026-01-01T00:00:00.000Z", **(more or {}))
+        self.start_turn(told, client=client, chat=chat, **(more or {}))
         return self.turn
 
     def start_turn(self, text: str, *, client: str = "A", chat: str | None = None, **more: JSON) -> int:
@@ -137,6 +138,7 @@ class World:
             "type": "chat/turnStarted",
             "turnId": self.turn,
             "message": {"text": text, "origin": {"kind": "user"}},
+            "startedAt": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             **more,
         }
         followed = speaker.view.channels

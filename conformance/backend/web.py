@@ -42,6 +42,8 @@ class LoopbackServer:
         uvicorn = _uvicorn()
         # It listens from here on, so nobody has to wait for the loop of the thread: who comes early is served first.
         listening = socket.create_server((LOOPBACK, self._port))
+        # asyncio does this for sockets of its own alone; without it each answer waits for an acknowledgement.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         config = uvicorn.Config(self._app, log_config=_QUIET, access_log=False, timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(

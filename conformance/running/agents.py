@@ -30,6 +30,9 @@ PUBLISHER = "publisher"
 USHER = "usher"
 """The client that configures the host and signs in, once, before the first turn."""
 
+PROBE_TOOL = "look_around"
+"""A tool of every MCP server, for moves in which the agent needs the server and no particular tool."""
+
 _PAUSE_KEY = "pause"
 
 
@@ -148,6 +151,7 @@ class ModelPlays:
     def resource(self, server: str, beside: str | None = None) -> str:
         if server not in self._servers and beside is not None:
             self._servers[server] = self._scripted.mcp.open(server, resource=self.resource(beside))
+            self._servers[server].tool(PROBE_TOOL)
         return self._server(server).resource
 
     def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
@@ -157,6 +161,7 @@ class ModelPlays:
         if names:
             self._publish(session, names)
         self._settle_approvals(session, moves)
+        moves = [self._as_request(move) for move in moves]
         mark = uuid4().hex[:12]
         self._told.append((mark, names))
         return compose(f"{text} (scene {mark})", [self._own_pause(chat, move) for move in moves])
@@ -209,6 +214,7 @@ class ModelPlays:
     def _server(self, name: str) -> McpServer:
         if name not in self._servers:
             self._servers[name] = self._scripted.mcp.open(name)
+            self._servers[name].tool(PROBE_TOOL)
         return self._servers[name]
 
     def _set_servers_up(self, moves: Sequence[Move]) -> Iterator[str]:
@@ -226,7 +232,8 @@ class ModelPlays:
                 body = move["mcp"]
                 server = self._server(body["server"])
                 # A server whose tools are called must have told them before, so it is challenged at the calls.
-                wanted = ALL_TOOLS if body["server"] in called else None
+                at_work = body["server"] in called or server.contacted
+                wanted = ALL_TOOLS if at_work else None
                 server.challenge(_for_server([body["challenge"]] if body.get("challenge") else ()), tool=wanted)
                 server.breaks(body.get("fails"))
                 self._note_client(body["server"], [body.get("challenge") or {}])
@@ -236,6 +243,13 @@ class ModelPlays:
             server.tool(tool, _behaviour(calls[0]))
             server.challenge(_for_server(calls[0].get("challenges", ())), tool=tool)
             self._note_client(name, calls[0].get("challenges", ()))
+
+    def _as_request(self, move: Move) -> Move:
+        """A server that is at work gets a request of this turn by a call of a tool that every server has."""
+        body = move.get("mcp")
+        if body is None or not body.get("challenge") or not self._server(body["server"]).contacted:
+            return move
+        return {"call": {"tool": PROBE_TOOL, "server": body["server"]}}
 
     def _note_client(self, server: str, challenges: Sequence[JSON]) -> None:
         """Keep the OAuth client that the host shall have for a server: it is part of the server's configuration."""

@@ -15,7 +15,7 @@ Feature: Stopping a server ends its wait for a token
   @AHP-MCP-014 @should
   Scenario: The session needs no input for a server that was stopped
     Given client "A" watches the root
-    And the MCP server "vault" is waiting for a token
+    And the MCP server "vault" demands a token in the middle of a turn
     And the session is seen to ask for input
     When the client gets "vault" stopped
     Then the session comes to ask for no input

@@ -40,7 +40,7 @@ Feature: The wait of a server is told by state, to everybody
   @AHP-MCP-020 @should
   Scenario: A wait that a turn runs into is raised to the session
     Given client "A" watches the root
-    And the MCP server "vault" is waiting for a token
+    And the MCP server "vault" demands a token in the middle of a turn
     When another client looks at the session
     Then it finds "vault" waiting for a token
     And the session asks for input, in its state or in its summary

@@ -35,20 +35,23 @@ Feature: The session list shows what the chats are doing
 
   @AHP-STAT-005 @should @needs-turn
   Scenario: Work in another chat leaves the session idle
-    Given a second chat in the session, if the agent can have several
+    Given the session is listed
+    And a second chat in the session, if the agent can have several
     When a turn that is held open runs in the second chat
     Then the session comes to be listed with the status Idle
     And a fresh snapshot of the session shows the status Idle
 
   @AHP-STAT-006 @should @needs-tool @needs-turn
   Scenario: A need for input in any chat is that of the session
-    Given a second chat in the session, if the agent can have several
+    Given the session is listed
+    And a second chat in the session, if the agent can have several
     When a turn that waits for a confirmation runs in the second chat
     Then the session comes to be listed with the status InputNeeded
 
   @AHP-STAT-007 @should @needs-turn
   Scenario: An error in any chat is that of the session
-    Given a second chat in the session, if the agent can have several
+    Given the session is listed
+    And a second chat in the session, if the agent can have several
     When a turn that fails runs in the second chat
     Then the session comes to be listed with the status Error
 

@@ -27,6 +27,15 @@ def one_subscriber_is_left_out(t: Trace) -> None:
 def one_subscriber_is_left_out_up_to_the_end(t: Trace) -> None:
     t.follow("AB", chat=None)
     t.echo(SESSION, title(), "B")
+    t.ping("A")
+
+
+@everyone.good("AHP-SUB-010")
+def what_others_are_told_last_may_still_be_on_its_way(t: Trace) -> None:
+    t.follow("AB", chat=None)
+    t.echo(SESSION, READ, to="AB")
+    t.ping("A")
+    t.echo(SESSION, title(), "B")
 
 
 @everyone.bad("AHP-SUB-010", settled=False)
@@ -58,6 +67,7 @@ def a_subscription_of_the_handshake_is_not_kept(t: Trace) -> None:
     t.follow("A", chat=None)
     at_once(t, "B", SESSION, calm_session())
     t.echo(SESSION, title())
+    t.ping("B")
 
 
 @everyone.bad("AHP-SUB-010", "AHP-SUB-027")
@@ -65,6 +75,7 @@ def a_chat_is_silent_without_its_session(t: Trace) -> None:
     t.follow("A", chat=idle_chat())
     t.follow("B", session=None, chat=idle_chat())
     t.echo(CHAT, starts())
+    t.ping("B")
 
 
 @everyone.bad("AHP-RECON-009", "AHP-SUB-010")
@@ -74,6 +85,7 @@ def who_came_back_is_left_out(t: Trace) -> None:
     t.close()
     t.reconnect("C", "client-A", t.seq, [ROOT, SESSION], {"type": "replay", "actions": [], "missing": []})
     t.echo(SESSION, title(), "B")
+    t.ping("C")
 
 
 @everyone.good("AHP-INIT-011", "AHP-RECON-009", "AHP-SEQ-006", "AHP-SEQ-014", "AHP-SUB-010", "AHP-SUB-027")

@@ -62,6 +62,8 @@ class Everyone(Rule):
         # Subscriptions that came with the handshake; connections that came back, and what they had seen before.
         self._initial: Bounded[tuple[str, str], None] = Bounded()
         self._resumed: Bounded[str, int] = Bounded()
+        # The last frame from the host on each connection: what others were told after it may still be on its way.
+        self._heard: Bounded[str, int] = Bounded()
 
     def request(self, request: Request) -> None:
         channel = text(request.params.get("channel"))
@@ -133,6 +135,8 @@ class Everyone(Rule):
 
     def frame(self, frame: Frame) -> None:
         """Who leaves is owed no more than what came in between what it got."""
+        if frame.dir == "in":
+            self._heard[frame.conn] = frame.n
         if frame.kind == "close":
             self._gaps(self.tracker.connection(frame.conn), at_the_end=False)
 
@@ -160,7 +164,7 @@ class Everyone(Rule):
             if told.type not in SINGLE and not own and latest.get((channel, told.type), -1) > seq:
                 # It may have been merged with the later one of its type.
                 continue
-            if view.position > seq or at_the_end:
+            if view.position > seq or (at_the_end and told.frame < self._heard.get(connection.name, -1)):
                 lost.add(channel)
                 self._lost(connection, view, seq, told, mute=channel not in heard)
 

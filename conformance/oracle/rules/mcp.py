@@ -76,6 +76,8 @@ class McpServers(Rule):
         # the last of them after which it has not yet said anything else about the entry.
         self._requested: Bounded[Place, Bounded[int, int | None]] = Bounded()
         self._intents: Bounded[Place, str] = Bounded()
+        # Servers that were challenged at a request although they were ready: they are ready again without it.
+        self._at_work: Bounded[Place, None] = Bounded()
         # The channel that a server had last on a connection, as long as it was not started again.
         self._channels: Bounded[Place, str] = Bounded()
 
@@ -89,6 +91,7 @@ class McpServers(Rule):
         forget(self._requested, channel)
         forget(self._intents, channel)
         forget(self._channels, channel)
+        forget(self._at_work, channel)
 
     def envelope(self, envelope: Envelope) -> None:
         if not envelope.accepted:
@@ -131,7 +134,11 @@ class McpServers(Rule):
         if old not in LIFE or new not in LIFE or view is None or view.late:
             return
         self.watch("AHP-MCP-017")
-        if old == "authRequired" and new == "ready":
+        if new == "authRequired" and old == "ready":
+            self._at_work[place] = None
+        elif new not in ("authRequired", "ready"):
+            self._at_work.pop(place, None)
+        if old == "authRequired" and new == "ready" and place not in self._at_work:
             self._let_in(known, envelope)
         # After a request of a client the fold is ahead of the host, which says how it came out in reality.
         if self._answers_request(place, envelope):
