@@ -9,6 +9,7 @@ authors of hosts is docs/backend.md; the tables below are its machine-readable h
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -26,6 +27,9 @@ PROVOCATIONS: Final = ("wire", "turn", "tool", "client-tool", "mcp", "mcp-auth",
 """What a host that plays every move of version 1 offers."""
 
 _LINE: Final = re.compile(r"(?:^|\n)[ \t]*ahp-playbook:[ \t]*(\[.*\])\s*\Z", re.DOTALL)
+# Where wrappers of an agent may enclose the text: behind the end of a tag as well as at the begin of a line.
+_ANYWHERE: Final = re.compile(r"(?:^|[\n>])[ \t]*ahp-playbook:\s*(?=\[)")
+_DECODER: Final = json.JSONDecoder()
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -84,10 +88,34 @@ def find(text: str) -> list[Move] | None:
     Raises PlaybookError, with the place of the fault, when the line is there but is no playbook.
     """
     match = _LINE.search(text)
-    if match is None:
-        return None
+    return None if match is None else _read(match[1])
+
+
+def find_within(text: str) -> list[Move] | None:
+    """The moves of the last playbook in a text, whatever stands around it, or None when it has none.
+
+    For what reaches a model: agents put reminders and tags of their own before and behind the user's text. Raises
+    PlaybookError when the last line is no playbook.
+    """
+    at, last = 0, None
+    while mark := _ANYWHERE.search(text, at):
+        # What is inside a playbook, such as a text to be said, is not searched for another one.
+        at = _end_of_list(text, mark.end())
+        last = text[mark.end() : at] if at > mark.end() else text[mark.end() :]
+    return None if last is None else _read(last)
+
+
+def _end_of_list(text: str, start: int) -> int:
+    """Where the JSON value ends that begins at ``start``; ``start`` itself when it is none."""
     try:
-        moves = orjson.loads(match[1])
+        return _DECODER.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return start
+
+
+def _read(text: str) -> list[Move]:
+    try:
+        moves = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise PlaybookError(f"the playbook is not JSON: {error}") from None
     check(moves)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from conformance.backend import PlaybookError, compose, find, token_hash
+from conformance.backend.playbook import find_within
 
 HASH = token_hash("t")
 CHALLENGE = {"status": 401, "resource": "https://r.example", "accept": [HASH]}
@@ -71,6 +72,32 @@ def test_messages_without_a_playbook_have_none() -> None:
 def test_any_text_can_be_said(text: str, says: list[str]) -> None:
     moves = [{"say": said} for said in says]
     assert find(compose(text, moves)) == moves
+
+
+@given(
+    st.text(),
+    st.text(),
+    st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"])) | st.just("\n>ahp-playbook: [1]"), max_size=3),
+)
+def test_a_playbook_is_found_within_whatever_an_agent_puts_around_it(before: str, after: str, says: list[str]) -> None:
+    moves = [{"say": said} for said in says]
+    assert find_within(f"{before}{compose('x', moves)}{after}") == moves
+    assert find_within(f"<user>{compose('', moves).strip()}</user>{after}") == moves
+
+
+def test_the_last_playbook_within_a_text_wins() -> None:
+    one, two = compose("", [{"say": "one"}]), compose("", [{"say": "two"}])
+    assert find_within(f"{one} [1] {two} ]") == [{"say": "two"}]
+    assert find_within(f"ahp-playbook: [oops {two}") == [{"say": "two"}]
+    assert find_within(f"{one}\nahp-playbook: nothing") == [{"say": "one"}]
+    for text in ("", "the words ahp-playbook: [] in a sentence", "ahp-playbook: {}"):
+        assert find_within(text) is None
+
+
+@pytest.mark.parametrize("end", ["[oops", "[NaN]", "[" * 100_000, '[{"dance": 1}]', "[3]"])
+def test_a_last_playbook_that_is_none_is_an_error(end: str) -> None:
+    with pytest.raises(PlaybookError):
+        find_within(f"{compose('', [])}\nahp-playbook: {end}\n</user>")
 
 
 def test_a_token_is_named_by_its_hash_alone() -> None:
