@@ -18,7 +18,6 @@ from pytest_bdd.scenario import scenario_wrapper_template_registry
 from conformance.catalogue import Catalogue
 from conformance.catalogue import load as load_catalogue
 from conformance.client import HostClosed, Silent, Unreached
-from conformance.drivers import resolve
 from conformance.oracle import Finding
 from conformance.protocol import compare
 from conformance.reporting.events import ScenarioResult
@@ -213,16 +212,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def _theatre_of_worker(settings: Settings, config: pytest.Config) -> Theatre:
     from conformance.running.runner import build_theatre
 
-    driver = resolve(
-        settings.target,
-        token_env=settings.token_env,
-        token_in=settings.token_in,
-        faults=settings.faults,
-        protocol=settings.protocol,
-        timeout=settings.patience,
-    )
-    driver.start()
-    return build_theatre(driver, settings)
+    driver = settings.driver(timeout=settings.patience)
+    try:
+        driver.start()
+        return build_theatre(driver, settings)
+    except BaseException:
+        driver.stop()
+        raise
 
 
 def _template(item: pytest.Item) -> Any:

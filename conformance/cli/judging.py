@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from .app import ERROR, USAGE, app, refuse_unjudged, stop
+from .starting import TakesCommand, command_of, interruptible, name_of, rerun_prefix
 
 if TYPE_CHECKING:
     from conformance.drivers import Driver
@@ -27,6 +28,14 @@ class TokenPlace(StrEnum):
 
     query = "query"
     header = "header"
+
+
+class FramingName(StrEnum):
+    """How messages travel."""
+
+    websocket = "websocket"
+    lines = "lines"
+    headers = "headers"
 
 
 class TierName(StrEnum):
@@ -46,13 +55,15 @@ class LevelName(StrEnum):
     may = "may"
 
 
-@app.command()
+@app.command(cls=TakesCommand)
 def run(
+    ctx: typer.Context,
     target: Annotated[
         str,
         typer.Argument(
-            help="reference (the embedded host), ws://HOST:PORT, wss://HOST:PORT, unix:PATH,"
-            " the name of an installed driver, or module:Class of one."
+            help="reference (the embedded host), ws://HOST:PORT, wss://HOST:PORT, unix:PATH, code-server[@VERSION],"
+            " a profile (TOML file), the name of an installed driver, or module:Class of one. In its place, after --,"
+            " a command that starts the host; {port} in it stands for a free port."
         ),
     ] = "reference",
     out: Annotated[
@@ -73,12 +84,35 @@ def run(
         list[str] | None, typer.Option(help="Obligation id, tag, scenario id or text; may be repeated.")
     ] = None,
     level: Annotated[LevelName, typer.Option(help="The weakest level to run.")] = LevelName.may,
-    patience: Annotated[float, typer.Option(min=0.1, help="Seconds that anything which must come may take.")] = 10.0,
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1, help="Seconds that anything which must come may take. Default: as the profile says, else 10."
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that share the scenarios.")] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="A broken SHOULD makes the verdict broken too.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the verdict alone.")] = False,
     token_env: Annotated[str | None, typer.Option(help="Environment variable that holds the connection token.")] = None,
     token_in: Annotated[TokenPlace, typer.Option(help="Where the token goes.")] = TokenPlace.query,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(help="Where a host that a command starts listens. Default: ws://127.0.0.1:{port}."),
+    ] = None,
+    ready_line: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="A line that such a host prints when it is ready; a group url or port in it says where it listens.",
+        ),
+    ] = None,
+    framing: Annotated[
+        FramingName,
+        typer.Option(help="Other than websocket: the host speaks over its standard input and output."),
+    ] = FramingName.websocket,
+    command: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The same as what may stand after --, as one quoted text.")
+    ] = None,
     fault: Annotated[
         list[str] | None,
         typer.Option(help="Reference host only: a way in which it misbehaves; may be repeated.", hidden=True),
@@ -92,16 +126,22 @@ def run(
     versions = tuple(dict.fromkeys(protocol or ()))
     for version in versions:
         refuse_unjudged(version)
+    words = command_of(ctx, command)
+    if not words and (endpoint is not None or ready_line is not None or framing is not FramingName.websocket):
+        stop("--endpoint, --ready-line and --framing are about a host that a command after -- starts", USAGE)
     settings = Settings(
-        target=target,
+        target=name_of(words) if words else target,
         token_env=token_env,
         token_in=token_in.value,
-        patience=patience,
         only=tuple(only or ()),
         level=level.value,
         faults=tuple(fault or ()),
+        command=words,
+        endpoint=endpoint,
+        ready_line=ready_line,
+        framing=framing.value,
     )
-    how = _How(tier.value if tier else None, workers, strict=strict, quiet=quiet)
+    how = _How(tier.value if tier else None, patience, workers, strict=strict, quiet=quiet)
     if len(versions) > 1:
         raise typer.Exit(_run_each(settings, versions, out, how))
     if versions:
@@ -114,6 +154,7 @@ class _How:
     """What a run is told beside its settings."""
 
     tier: str | None
+    patience: float | None
     workers: int
     strict: bool
     quiet: bool
@@ -156,12 +197,17 @@ def _run(settings: Settings, out: Path | None, how: _How) -> int:
 
 def _run_at(settings: Settings, place: Path, how: _How) -> tuple[int, str]:
     """The exit code of a run and its closing line. Raises RunProblem, and leaves no empty folder then."""
+    with interruptible():
+        driver, settings = _started(settings, how.patience)
+        return _run_with(driver, settings, place, how)
+
+
+def _run_with(driver: Driver, settings: Settings, place: Path, how: _How) -> tuple[int, str]:
     from dataclasses import replace
 
     from conformance.reporting.atomic import ReportError, make_directory
     from conformance.running.runner import RunProblem
 
-    driver = _started(settings)
     try:
         new = not place.exists()
         try:
@@ -202,7 +248,7 @@ def _judged(
         settings,
         EventStream([recorder, terminal]),
         tier=how.tier,
-        rerun_prefix=_rerun_prefix(settings),
+        rerun_prefix=rerun_prefix(settings),
         workers=how.workers,
     )
     from conformance.reporting.json_report import write_record
@@ -211,7 +257,12 @@ def _judged(
     catalogue = load()
     selection = settings.only if settings.level == "may" else (*settings.only, f"level {settings.level}")
     record = recorder.record(
-        catalogue, covered=covered(catalogue), occasional=occasional(), selection=selection, strict=how.strict
+        catalogue,
+        covered=covered(catalogue),
+        occasional=occasional(),
+        selection=selection,
+        strict=how.strict,
+        waivers=getattr(driver, "waivers", None),
     )
     try:
         write_record(record, place / "run.json")
@@ -222,40 +273,29 @@ def _judged(
     return EXIT_CODES[record["verdict"]], str(record["summary"])
 
 
-def _started(settings: Settings) -> Driver:
-    """The driver for the target, started; one clear line when that fails."""
-    from conformance.drivers import DriverError, TargetError, resolve
+def _started(settings: Settings, patience: float | None) -> tuple[Driver, Settings]:
+    """The driver for the target, started, and the settings with its patience; one clear line when that fails.
+
+    ``patience`` is what was asked for; without it the driver may know how patient one has to be with its host.
+    """
+    from dataclasses import replace
+
+    from conformance.drivers import DriverError, TargetError
     from conformance.wire.errors import BadUrl, ConnectError
 
     try:
-        driver = resolve(
-            settings.target,
-            token_env=settings.token_env,
-            token_in=settings.token_in,
-            faults=settings.faults,
-            protocol=settings.protocol,
-            timeout=settings.patience,
-        )
+        driver = settings.driver(timeout=patience)
     except TargetError as error:
         stop(str(error), USAGE)
     try:
         driver.start()
     except (BadUrl, TargetError) as error:
+        driver.stop()
         stop(str(error), USAGE)
     except (DriverError, ConnectError, OSError) as error:
         driver.stop()
         stop(str(error), ERROR)
-    return driver
-
-
-def _rerun_prefix(settings: Settings) -> str:
-    import shlex
-
-    words = ["ahp-conformance", "run", settings.target]
-    if settings.protocol is not None:
-        words += ["--protocol", settings.protocol]
-    if settings.token_env:
-        words += ["--token-env", settings.token_env, "--token-in", settings.token_in]
-    for fault in settings.faults:
-        words += ["--fault", fault]
-    return shlex.join(words)
+    except BaseException:
+        driver.stop()
+        raise
+    return driver, replace(settings, patience=patience or getattr(driver, "patience", None) or settings.patience)

@@ -47,16 +47,17 @@ def probe(driver: Driver, versions: Sequence[str], join: Callable[[], Participan
     if offered is None:
         claimed = _member(meta, "provocations") if plays else None
         offered = frozenset(p for p in claimed if p in PROVOCATIONS) if isinstance(claimed, list) else frozenset()
-    if any(hasattr(driver, witness) for witness in ("upstream", "scripted")):
+    if any(getattr(driver, witness, None) is not None for witness in ("upstream", "scripted")):
         offered |= {"mcp-record"} if "mcp-auth" in offered else frozenset()
+    lacks: frozenset[str] = getattr(driver, "lacks", frozenset())
     agents = _member(root, "agents")
     first = agents[0] if isinstance(agents, list) and agents else None
     return HostFacts(
         version=result["protocolVersion"],
         name=_text(server.get("name")),
         host_version=_text(server.get("version")),
-        provocations=_ALWAYS | offered,
-        provider=_text(_member(first, "provider")),
+        provocations=(_ALWAYS | offered) - lacks,
+        provider=_text(getattr(driver, "provider", None)) or _text(_member(first, "provider")),
         plays_playbooks=plays,
         root=root,
     )

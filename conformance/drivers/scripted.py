@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from conformance.backend.playbook import Move
 from conformance.protocol import ROOT_URI
+
+from .base import DriverError
 
 if TYPE_CHECKING:
     from conformance.backend.lexicon import Lexicon
@@ -46,18 +48,30 @@ _ALWAYS = frozenset({"tool", "server", "client", "input", "result", "challenges"
 class Scripted:
     """The scripted model service and the challenged MCP servers of one host, started and stopped with its driver."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: Knowledge, *, refuse: Iterable[str] = ()) -> None:
+        """``refuse``: tokens that the model service answers with 401."""
         self.knowledge = knowledge
+        self._refuse = tuple(refuse)
         self._models: ModelServices | None = None
         self._mcp: McpServers | None = None
         self._signed_in = False
+        self._configured = False
 
     def start(self) -> str:
-        """Start the model service and return its base URL. Raises BackendMissing, OSError."""
+        """Start the model service and return its base URL. Raises DriverError when it cannot be had."""
+        from conformance.backend.web import BackendMissing
+
+        try:
+            return self._start()
+        except (BackendMissing, OSError) as error:
+            self.stop()
+            raise DriverError(str(error)) from error
+
+    def _start(self) -> str:
         from conformance.backend.mcp_servers import McpServers
         from conformance.backend.models import ModelServices
 
-        self._models = ModelServices(lexicon=self.knowledge.lexicon)
+        self._models = ModelServices(lexicon=self.knowledge.lexicon, refuse_tokens=self._refuse)
         self._mcp = McpServers()
         self._mcp.start()
         return self._models.start()
@@ -82,17 +96,22 @@ class Scripted:
 
     def sign_in(self, client: Callable[[], Participant]) -> None:
         """Once for a host: configure it as the profile says, and push the tokens that its agent demands."""
-        if self._signed_in:
-            return
-        self._signed_in = True
-        if not self.knowledge.root and not self.knowledge.tokens:
+        known = self.knowledge
+        if self._signed_in or not (known.root or known.tokens):
             return
         who = client()
-        if self.knowledge.root:
-            who.act(ROOT_URI, {"type": "root/configChanged", "config": dict(self.knowledge.root)})
-        for resource, token in self.knowledge.tokens.items():
+        if known.root and not self._configured:
+            who.act(ROOT_URI, {"type": "root/configChanged", "config": dict(known.root)})
+            # A host may not echo what changes nothing, so it is said once.
+            self._configured = True
+        for resource, token in known.tokens.items():
             who.succeed("authenticate", resource=resource, token=token)
         who.leave()
+        self._signed_in = True
+
+    def sign_in_again(self) -> None:
+        """Before the next turn, push the tokens once more: somebody has pushed others."""
+        self._signed_in = False
 
     def root_config(self, urls: Mapping[str, str]) -> dict[str, JSON]:
         """The configuration of the host that names MCP servers."""

@@ -64,11 +64,12 @@ class ScenarioResult:
     """How one scenario ended, with the evidence.
 
     ``id`` is stable and unique within a run. ``reason`` is a code (``timeout``, ``version-window``, …) and
-    ``detail`` a sentence; outcomes other than passed and failed have both. ``duration`` is in seconds;
-    in ``waited`` of them the suite did nothing but wait for the host. ``findings`` holds the Then that did not hold (rule ``step``) and everything that the oracle saw during
-    the scenario, also what breaks obligations of others. ``watched`` are the obligations that an oracle rule
-    really exercised. ``transcript`` is a path relative to the output directory. ``frames`` are the few frames
-    that show the failure; secrets in them are already replaced, since they go into reports as they are.
+    ``detail`` a sentence; outcomes other than passed and failed have both. ``duration`` is in seconds; in ``waited``
+    of them the suite did nothing but wait for the host. ``findings`` holds the Then that did not hold (rule ``step``)
+    and everything that the oracle saw during the scenario, also what breaks obligations of others. ``watched`` are
+    the obligations that an oracle rule really exercised. ``transcript`` is a path relative to the output directory.
+    ``frames`` are the few frames that show the failure; secrets in them are already replaced, since they go into
+    reports as they are.
     """
 
     id: str

@@ -157,14 +157,15 @@ class ModelPlays:
     def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
         self._refuse_unplayable(moves)
         self._scripted.sign_in(lambda: self._stage.join(USHER, [ROOT_URI]))
+        # Which servers are at work is decided before a host can have contacted those that are new to it.
+        requests = [self._as_request(move) for move in moves]
         names = list(dict.fromkeys(self._set_servers_up(moves)))
         if names:
             self._publish(session, names)
-        self._settle_approvals(session, moves)
-        moves = [self._as_request(move) for move in moves]
+        self._settle_approvals(session, requests)
         mark = uuid4().hex[:12]
         self._told.append((mark, names))
-        return compose(f"{text} (scene {mark})", [self._own_pause(chat, move) for move in moves])
+        return compose(f"{text} (scene {mark})", [self._own_pause(chat, move) for move in requests])
 
     def go_on(self, client: Participant, chat: str, pause: str) -> None:
         for where, name, own in self._held:
@@ -190,12 +191,23 @@ class ModelPlays:
             if not any(mark in message for message in asked):
                 return Unreached(
                     "backend-ignored",
-                    "the agent did not bring the playbook to the model service of the suite, so it was never told",
+                    "the agent did not bring the playbook to the model service of the suite, so it was never told"
+                    + self._last_error(),
                 )
             for name in names:
                 if not self._server(name).contacted:
                     return Unreached("backend-ignored", f"the MCP server {name!r} was never contacted by the host")
         return None
+
+    def _last_error(self) -> str:
+        """What the host itself says to it, if it does."""
+        said = [
+            envelope.action
+            for client in self._stage.clients.values()
+            for envelope in client.mailbox.envelopes
+            if envelope.type in ("chat/error", "session/creationFailed")
+        ]
+        return f"; the host says: {said[-1]!r:.300}" if said else ""
 
     def close(self) -> None:
         for _, _, own in self._held:
@@ -203,6 +215,15 @@ class ModelPlays:
         for server in self._servers.values():
             self._scripted.mcp.close(server)
         self._servers.clear()
+        if any(self._is_push(frame.msg) for frame in self._stage.frames if frame.dir == "out"):
+            self._scripted.sign_in_again()
+
+    def _is_push(self, message: JSON) -> bool:
+        """Whether a step has pushed a token for what the agent itself demands; the host may have taken a bad one."""
+        if not isinstance(message, dict) or message.get("method") != "authenticate":
+            return False
+        params = message.get("params")
+        return isinstance(params, dict) and params.get("resource") in self._scripted.knowledge.tokens
 
     # -- how it is done ---------------------------------------------------------------------------------
 
@@ -327,8 +348,11 @@ class ModelPlays:
             return
         wanted = "asked" if any(call.get("confirm") for call in calls) else "unasked"
         config = self._scripted.knowledge.approvals.get(wanted)
+        known = getattr(self._stage.theatre.driver, "session_config", None) or {}
         if config is None or self._approvals.get(session) == wanted:
             return
+        if session not in self._approvals and config.items() <= known.items():
+            return  # it was created like that
         publisher = self._publisher()
         if session not in publisher.view.channels:
             publisher.subscribe(session)

@@ -20,6 +20,9 @@ LEXICON: Final = Lexicon(
     ask=Template("ask_user", {"question": "{message}", "choices": "{choices}", "allow_freeform": True}),
 )
 
+# The host takes this into account when a session begins; for one that is about to begin it is too late to say it.
+SESSION_CONFIG: Final = {"autoApprove": "autoApprove"}
+
 
 def knowledge(tokens: Mapping[str, str]) -> Knowledge:
     """How the agent is controlled. tokens: those that its own resources take."""
