@@ -213,6 +213,8 @@ def _theatre_of_worker(settings: Settings, config: pytest.Config) -> Theatre:
     from conformance.running.runner import build_theatre
 
     driver = settings.driver(timeout=settings.patience)
+    workerinput = getattr(config, "workerinput", None) or {}
+    settings.keep_evidence(driver, workerinput.get("workerid", "worker"))
     try:
         driver.start()
         return build_theatre(driver, settings)

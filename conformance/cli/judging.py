@@ -197,31 +197,28 @@ def _run(settings: Settings, out: Path | None, how: _How) -> int:
 
 def _run_at(settings: Settings, place: Path, how: _How) -> tuple[int, str]:
     """The exit code of a run and its closing line. Raises RunProblem, and leaves no empty folder then."""
-    with interruptible():
-        driver, settings = _started(settings, how.patience)
-        return _run_with(driver, settings, place, how)
-
-
-def _run_with(driver: Driver, settings: Settings, place: Path, how: _How) -> tuple[int, str]:
     from dataclasses import replace
 
     from conformance.reporting.atomic import ReportError, make_directory
-    from conformance.running.runner import RunProblem
 
-    try:
+    with interruptible():
+        driver = _made(settings, how.patience)
         new = not place.exists()
         try:
             make_directory(place)
         except ReportError as error:
             stop(str(error), USAGE)
+        settings = replace(settings, out=str(place))
+        settings.keep_evidence(driver)
         try:
-            return _judged(driver, replace(settings, out=str(place)), place, how)
-        except RunProblem:
+            patience = _started(driver, how.patience, settings.patience)
+            try:
+                return _judged(driver, replace(settings, patience=patience), place, how)
+            finally:
+                driver.stop()
+        finally:
             if new and not any(place.iterdir()):
                 place.rmdir()
-            raise
-    finally:
-        driver.stop()
 
 
 def _judged(
@@ -273,20 +270,23 @@ def _judged(
     return EXIT_CODES[record["verdict"]], str(record["summary"])
 
 
-def _started(settings: Settings, patience: float | None) -> tuple[Driver, Settings]:
-    """The driver for the target, started, and the settings with its patience; one clear line when that fails.
+def _made(settings: Settings, patience: float | None) -> Driver:
+    from conformance.drivers import TargetError
 
-    ``patience`` is what was asked for; without it the driver may know how patient one has to be with its host.
+    try:
+        return settings.driver(timeout=patience)
+    except TargetError as error:
+        stop(str(error), USAGE)
+
+
+def _started(driver: Driver, asked: float | None, default: float) -> float:
+    """Start the driver, with one clear line when that fails; the patience of the run in seconds.
+
+    ``asked`` is what was asked for; without it the driver may know how patient one has to be with its host.
     """
-    from dataclasses import replace
-
     from conformance.drivers import DriverError, TargetError
     from conformance.wire.errors import BadUrl, ConnectError
 
-    try:
-        driver = settings.driver(timeout=patience)
-    except TargetError as error:
-        stop(str(error), USAGE)
     try:
         driver.start()
     except (BadUrl, TargetError) as error:
@@ -298,4 +298,4 @@ def _started(settings: Settings, patience: float | None) -> tuple[Driver, Settin
     except BaseException:
         driver.stop()
         raise
-    return driver, replace(settings, patience=patience or getattr(driver, "patience", None) or settings.patience)
+    return asked or getattr(driver, "patience", None) or default

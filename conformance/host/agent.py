@@ -114,7 +114,7 @@ def take_up(host: ReferenceHost, chat: Chat, *, starter: str | None) -> None:
     if active is None:
         return
     chat.used_turns.add(active["id"])
-    chat.turn = Turn(host, chat, active["id"], active["message"]["text"], starter)
+    chat.turn = host.performer(host, chat, active["id"], active["message"]["text"], starter)
     host.touch(chat.turn)
 
 

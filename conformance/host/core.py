@@ -52,6 +52,9 @@ class ReferenceHost:
     for reconnects. clock: seconds, for grace and durations. now: the wall clock as ISO 8601 text.
     """
 
+    performer: type[agent.Turn] = agent.Turn
+    """What performs the turns; a host with another agent has another one."""
+
     def __init__(
         self,
         versions: Sequence[str] = VERSIONS_SUPPORTED,

@@ -34,7 +34,7 @@ def play(turn: Turn, move: JSON) -> Steps:
         turn.act("chat/responsePart", part={"kind": "reasoning", "id": part, "content": ""})
         turn.act("chat/reasoning", partId=part, content=body)
     elif name == "call":
-        yield from _together(turn, [body, *body.get("with", ())])
+        yield from together(turn, [call_tool(turn, spec) for spec in (body, *body.get("with", ()))])
     elif name == "mcp":
         yield from _start_server(turn, body)
     elif name == "ask":
@@ -77,9 +77,9 @@ def _remove_steering(turn: Turn) -> None:
     turn.host.act(turn.chat, {"type": "chat/pendingMessageRemoved", "kind": "steering", "id": waiting["id"]})
 
 
-def _together(turn: Turn, calls: list[JSON]) -> Steps:
+def together(turn: Turn, calls: Iterable[Steps]) -> Steps:
     """Run several calls at once: each goes on when it can, and all have to end."""
-    running: list[tuple[Steps, Condition | None]] = [(_call(turn, spec), None) for spec in calls]
+    running: list[tuple[Steps, Condition | None]] = [(steps, None) for steps in calls]
     while running and not turn.over:
         waiting: list[tuple[Steps, Condition | None]] = []
         moved = False
@@ -97,7 +97,7 @@ def _together(turn: Turn, calls: list[JSON]) -> Steps:
             yield lambda conditions=conditions: any(condition() for condition in conditions)  # type: ignore[misc]
 
 
-class _Call:
+class Call:
     """One tool call of a turn, seen through the state."""
 
     def __init__(self, turn: Turn, spec: JSON) -> None:
@@ -121,8 +121,8 @@ class _Call:
         self.act("chat/toolCallComplete", result=failure(self.tool, message))
 
 
-def _call(turn: Turn, spec: JSON) -> Steps:
-    """One tool call from its start to its end."""
+def call_tool(turn: Turn, spec: JSON, call: Call | None = None) -> Steps:
+    """One tool call from its start to its end. call: what it is seen through, for whoever wants to look at its end."""
     host, session = turn.host, turn.chat.session
     server = None
     contributor: JSON = None
@@ -137,7 +137,7 @@ def _call(turn: Turn, spec: JSON) -> Steps:
             say(turn, f"The client that provides the tool {spec['tool']} is not here.")
             return
         contributor = {"kind": "client", "clientId": spec["client"]}
-    call = _Call(turn, spec)
+    call = call or Call(turn, spec)
     owner = {} if contributor is None else {"contributor": contributor}
     call.act("chat/toolCallStart", toolName=call.tool, displayName=call.tool, **owner)
     call.act("chat/toolCallDelta", content=call.input)
@@ -193,14 +193,14 @@ def _resource(server: Server, spec: JSON) -> str | None:
     return str(challenges[-1]["resource"]) if challenges else server.resource
 
 
-def _wait_for_client(turn: Turn, call: _Call, client_id: str) -> Steps:
+def _wait_for_client(turn: Turn, call: Call, client_id: str) -> Steps:
     """The owner of the tool runs it; the host only sees to it that the call ends."""
     if call.status == "running" and not turn.chat.session.has_client(client_id):
         call.fail("the client that runs this tool has left")
     yield lambda: call.status in _FINAL
 
 
-def _meet_challenges(turn: Turn, call: _Call, server: Server, challenges: Iterable[JSON]) -> Steps:
+def _meet_challenges(turn: Turn, call: Call, server: Server, challenges: Iterable[JSON]) -> Steps:
     """Send the request upstream until no challenge is left; each unmet one blocks the call."""
     host = turn.host
     count = 0
@@ -233,7 +233,7 @@ def _meet_challenges(turn: Turn, call: _Call, server: Server, challenges: Iterab
                 return
 
 
-def _is_over(turn: Turn, call: _Call, block: Block) -> bool:
+def _is_over(turn: Turn, call: Call, block: Block) -> bool:
     """Whether the wait for a token is over: one was accepted, or somebody ended the call."""
     ended = call.status not in ("running", "auth-required")
     return block.released or (ended and turn.host.policy.notices_end_of_call())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from conformance.protocol.versions import VERSIONS
@@ -52,6 +53,11 @@ class Settings:
         for name in ("offers", "only", "faults", "command"):
             value[name] = tuple(value[name])
         return cls(**value)
+
+    def keep_evidence(self, driver: Driver, worker: str | None = None) -> None:
+        """Have what the host prints kept in the folder of the run, if it is one that the driver starts."""
+        if self.out is not None and hasattr(driver, "evidence"):
+            driver.evidence = Path(self.out) / ("host.log" if worker is None else f"host-{worker}.log")
 
     def driver(self, *, timeout: float | None) -> Driver:
         """A driver for the host of the run, not started yet; ``timeout`` as :func:`conformance.drivers.resolve` has it.

@@ -11,12 +11,12 @@ from conformance.drivers.scripted import Knowledge
 # A shell command that only prints is let through without asking; one that runs a program may do anything.
 _PRINTS: Final = {"command": "echo {tool}", "description": "Print a word"}
 _RUNS: Final = {"command": "python3 -c 'print(1)'", "description": "Run a program"}
-_FAILS: Final = {"command": "exit 3", "description": "Fail"}
 
 LEXICON: Final = Lexicon(
     plain=Template("bash", _PRINTS),
     confirmed=Template("bash", _RUNS),
-    failing=Template("bash", _FAILS),
+    # None of its own tools reports a failure for certain: a command that exits with 3 counts as a success.
+    failing=None,
     ask=Template("ask_user", {"question": "{message}", "choices": "{choices}", "allow_freeform": True}),
 )
 

@@ -51,6 +51,8 @@ class CodeServerDriver(BaseDriver):
     session_config: Mapping[str, str] = SESSION_CONFIG
     provider = "copilotcli"
     grace = 30.0
+    # On loopback it does in one second whatever it does at all; the rest is for busy machines.
+    patience = 6.0
 
     def __init__(
         self,
