@@ -133,12 +133,15 @@ def goes_on(world: World) -> None:
 
 @then(parsers.parse('"{name}" does not wait for a token any more'))
 def waits_no_more(world: World, name: str) -> None:
-    """From the request up to the end of the turn, which is what comes after anything an agent does."""
+    """From the grant up to the end of the turn, which is what comes after anything an agent does.
+
+    What the host told before it had seen the request may still have come after it was sent.
+    """
     world.a.fence()
-    since = changes(world, name, world.noted["requested"])
-    if any(change.kind == "starting" for change in since):
+    granted = world.a.echo(world.noted["request"]).frame.n
+    if any(change.kind == "starting" for change in changes(world, name, granted)):
         raise NotClaimed("the host has started the server again after it was stopped")
-    _never(world, name, "authRequired", world.noted["requested"])
+    _never(world, name, "authRequired", granted)
 
 
 def _never(world: World, name: str, kind: str, since: int) -> None:

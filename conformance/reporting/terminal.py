@@ -175,7 +175,7 @@ def _inconclusive(console: Console, record: JSONObject, place: str) -> None:
             detail = scenario.get("detail", "")
             console.print(indented(Text(f"- {visible(scenario['title'])}"), 3))
             if detail:
-                console.print(indented(Text(visible(detail), "dim"), 5))
+                console.print(indented(Text(visible(detail, lines=True), "dim"), 5))
         if len(scenarios) > _EXAMPLES:
             console.print(indented(Text(f"- and {len(scenarios) - _EXAMPLES} more", "dim"), 3))
         print_rows(console, place_rows(record, scenarios[0], place))

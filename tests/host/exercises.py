@@ -79,6 +79,12 @@ def several(stage: Stage) -> None:
     _look(stage)
 
 
+def one_after_the_other(stage: Stage) -> None:
+    stage.play(blocked())
+    stage.authenticate()
+    stage.play(blocked("far", "far", challenges=[{**challenge("other"), "resource": "https://other.example"}]))
+
+
 def again(stage: Stage) -> None:
     second = challenge("better", scopes=["x"])
     third = challenge("best", status=403, scopes=["y"])
@@ -331,6 +337,7 @@ EXERCISES: Final[tuple[Act, ...]] = (
     lose_connection,
     edited,
     stop_server,
+    one_after_the_other,
     server_and_call,
     question,
     confirmations,
@@ -352,6 +359,7 @@ EXERCISES: Final[tuple[Act, ...]] = (
 
 
 def performed(exercise: Act, stage: Stage) -> list[str]:
-    """The frames of the first client and what others overheard, with minted ids made comparable."""
+    """The frames of the first client, what others overheard, and what reached the servers; minted ids comparable."""
     exercise(stage)
-    return list(normalised(stage.a.frames + stage.overheard))
+    served = [[call.resource, call.tool, call.digest or "", call.passed] for call in stage.host.upstream]
+    return list(normalised([*stage.a.frames, *stage.overheard, *served]))
