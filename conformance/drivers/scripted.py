@@ -29,7 +29,8 @@ class Knowledge:
     route: how MCP servers reach the host: a plugin that a client publishes, or `mcpServers` of the root configuration.
     approvals: what to set in the configuration of a session so that tools are `asked` for, or are not (`unasked`).
     root: what to set in the configuration of the host.
-    plays: members of a call that this agent and its tools can be made to play (docs/backend.md).
+    plays: members of a call that this agent and its tools can be made to play (docs/backend.md), and `oauth_client` if
+    the host reads `oauth` in the entry of an MCP server.
     tokens: a token for each resource that the agent itself demands.
     """
 
@@ -128,18 +129,25 @@ class Scripted:
             ((name, body),) = move.items()
             if name == "ask" and known.lexicon.ask is None:
                 missing.append("ask the user")
-            elif name == "mcp" and known.route is None:
-                missing.append("bring MCP servers to the host")
+            elif name == "mcp":
+                missing += self._of_servers([body["challenge"]] if body.get("challenge") else [])
             elif name == "call":
                 for call in (body, *body.get("with", ())):
                     missing += self._of_call(call)
+        return missing
+
+    def _of_servers(self, challenges: Sequence[Mapping[str, JSON]]) -> list[str]:
+        known = self.knowledge
+        missing = [] if known.route else ["bring MCP servers to the host"]
+        if "oauth_client" not in known.plays and any("oauth_client" in c for c in challenges):
+            missing.append("give the host an OAuth client for an MCP server")
         return missing
 
     def _of_call(self, call: Mapping[str, JSON]) -> list[str]:
         known = self.knowledge
         missing = [f"calls with {member!r}" for member in sorted(set(call) - _ALWAYS - known.plays) if call[member]]
         if "server" in call:
-            missing += [] if known.route else ["bring MCP servers to the host"]
+            missing += self._of_servers(call.get("challenges", ()))
         elif "client" not in call:
             wanted = "confirmed" if call.get("confirm") else "failing" if "fails" in call else "plain"
             if getattr(known.lexicon, wanted) is None:

@@ -24,7 +24,7 @@ ready = {line = '^ready (?P<url>ws://\S+)'}
 [backend]
 model = true
 mcp = "plugin"
-plays = ["fails", "with", "confirm"]
+plays = ["fails", "with", "confirm", "oauth_client"]
 
 [backend.tools]
 plain = {name = "shell", input = {command = "echo {result}"}}

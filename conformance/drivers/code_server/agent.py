@@ -24,14 +24,14 @@ LEXICON: Final = Lexicon(
 SESSION_CONFIG: Final = {"autoApprove": "autoApprove"}
 
 
-def knowledge(tokens: Mapping[str, str]) -> Knowledge:
-    """How the agent is controlled. tokens: those that its own resources take."""
+def knowledge(tokens: Mapping[str, str], *, oauth: bool) -> Knowledge:
+    """How the agent is controlled. tokens: those that its own resources take; oauth: it reads OAuth clients."""
     return Knowledge(
         lexicon=LEXICON,
         route="plugin",
         approvals={"asked": {"autoApprove": "default"}, "unasked": {"autoApprove": "autoApprove"}},
         # Tools that have to be searched for are not offered to the model; the server of GitHub is none of ours.
         root={"toolSearchEnabled": False, "githubMcpServerEnabled": False},
-        plays=frozenset({"confirm", "fails", "with"}),
+        plays=frozenset({"confirm", "fails", "with"}) | ({"oauth_client"} if oauth else set()),
         tokens=tokens,
     )

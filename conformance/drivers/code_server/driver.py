@@ -30,8 +30,8 @@ GITHUB: Final = "https://api.github.com"
 _START_WITHIN: Final = 60.0  # seconds; it takes less than one, but a machine may be busy
 _GLANCE: Final = 0.05
 _LAST_LINES: Final = 8
-# Older ones take no other session URIs than those of their agent.
-_ANY_SESSION_URI_SINCE: Final = (4, 139, 0)
+# Older ones take no other session URIs than those of their agent, and no OAuth clients for MCP servers.
+_RECENT: Final = (4, 139, 0)
 
 
 def tell(line: str) -> None:
@@ -65,7 +65,9 @@ class CodeServerDriver(BaseDriver):
         self.evidence: Path | None = None
         self.agent_tokens: Mapping[str, str] = {GITHUB: new_token("github")}
         self.refused_agent_tokens: Mapping[str, str] = {GITHUB: new_token("github-refused")}
-        self.scripted = Scripted(knowledge(self.agent_tokens), refuse=self.refused_agent_tokens.values())
+        self.scripted = Scripted(
+            knowledge(self.agent_tokens, oauth=self._is_recent), refuse=self.refused_agent_tokens.values()
+        )
         self._model_url = ""
         self._timeout = timeout
         self._progress = progress
@@ -154,8 +156,11 @@ class CodeServerDriver(BaseDriver):
 
     def session_uri(self) -> str:
         """A URI for a new session."""
-        free = parse_version(self.version) >= _ANY_SESSION_URI_SINCE
-        return f"{'ahp-session' if free else self.provider}:/{uuid4()}"
+        return f"{'ahp-session' if self._is_recent else self.provider}:/{uuid4()}"
+
+    @property
+    def _is_recent(self) -> bool:
+        return parse_version(self.version) >= _RECENT
 
     def chat_uri(self, session: str) -> str:
         """A URI for a new chat of ``session``; it has to name that session."""
