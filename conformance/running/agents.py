@@ -15,6 +15,7 @@ import orjson
 
 from conformance.backend.playbook import Move, compose
 from conformance.client import Participant, Silent, Unreached
+from conformance.oracle.tracker import Envelope
 from conformance.protocol import ROOT_URI
 
 if TYPE_CHECKING:
@@ -305,10 +306,30 @@ class ModelPlays:
             self._publish_plugin(publisher, session, urls)
         self._published[session] = frozenset(wanted)
 
+    def _follower(self, session: str) -> Participant:
+        """A client that sees what becomes of the session; the publisher follows it only when nobody else does."""
+        for client in self._stage.clients.values():
+            view = client.view.channels.get(session)
+            if view is not None and view.live and client.connection.closed is None:
+                return client
+        publisher = self._publisher()
+        publisher.subscribe(session)
+        return publisher
+
+    def _act(self, session: str, action: dict[str, JSON]) -> None:
+        """Have the publisher dispatch, and await that the session has it."""
+        follower, publisher = self._follower(session), self._publisher()
+        origin = {"clientId": publisher.client_id, "clientSeq": publisher.dispatch(session, action)}
+
+        def echo() -> Envelope | None:
+            return next((e for e in follower.mailbox.envelopes if e.origin == origin), None)
+
+        told = follower.wait(f"{action['type']} of the client that brings the MCP servers", echo)
+        if not told.accepted:
+            raise Unreached("backend-missing", f"the host has rejected {action['type']}: {told.rejection!r}")
+
     def _publish_plugin(self, publisher: Participant, session: str, urls: Mapping[str, str]) -> None:
-        if session not in publisher.view.channels:
-            publisher.subscribe(session)
-        uri = f"ahpc-plugin:/{uuid4()}"
+        uri = f"conformance-plugin:/{uuid4()}"
         servers: JSON = {name: {"type": "http", "url": url} for name, url in urls.items()}
         for name, client in self._clients.items():
             servers[name]["oauth"] = client
@@ -321,7 +342,7 @@ class ModelPlays:
             "tools": [],
             "customizations": [{**plugin, "nonce": uuid4().hex[:8]}],
         }
-        publisher.act(session, {"type": "session/activeClientSet", "activeClient": client})
+        self._act(session, {"type": "session/activeClientSet", "activeClient": client})
 
         def taken_up(state: JSON) -> JSON:
             listed = state.get("customizations") or []
@@ -335,7 +356,9 @@ class ModelPlays:
             return entry if children >= set(urls) else None
 
         try:
-            publisher.await_state(session, "the MCP servers of a plugin that a client has published", taken_up)
+            self._follower(session).await_state(
+                session, "the MCP servers of a plugin that a client has published", taken_up
+            )
         except Silent as silent:
             raise Unreached(
                 "backend-missing", f"the host did not take up the plugin that a client has published: {silent}"
@@ -353,10 +376,7 @@ class ModelPlays:
             return
         if session not in self._approvals and config.items() <= known.items():
             return  # it was created like that
-        publisher = self._publisher()
-        if session not in publisher.view.channels:
-            publisher.subscribe(session)
-        publisher.act(session, {"type": "session/configChanged", "config": dict(config)})
+        self._act(session, {"type": "session/configChanged", "config": dict(config)})
         self._approvals[session] = wanted
 
 

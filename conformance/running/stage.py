@@ -7,6 +7,7 @@ compares them with the folds of the clients.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -97,10 +98,13 @@ class Stage:
         return client
 
     def _connect(self, name: str) -> Connection:
+        began = time.monotonic()
         try:
             transport = self.theatre.driver.connect()
         except (ConnectError, DriverError) as error:
             raise Unreached("unreachable", str(error)) from error
+        # What an upgrade takes is for the host to take.
+        self.pump.waited += time.monotonic() - began
         connection = Connection(name, transport, self.recorder)
         self.pump.add(connection)
         return connection

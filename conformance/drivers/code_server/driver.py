@@ -84,7 +84,7 @@ class CodeServerDriver(BaseDriver):
 
     def start(self) -> None:
         self._installed = installation(self.version, progress=self._progress)
-        self._folder = Path(tempfile.mkdtemp(prefix="ahpc-code-server-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="conformance-code-server-"))
         self._model_url = self.scripted.start()
         self._begin()
 
@@ -141,7 +141,8 @@ class CodeServerDriver(BaseDriver):
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.end()
+            # What it has stored goes with its folder, so nothing has to be saved.
+            process.end(grace=1.0)
 
     def _last_words(self) -> str:
         """What the host wrote last, to its output and to its own log, which goes with its folder."""
