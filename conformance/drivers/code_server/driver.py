@@ -52,7 +52,7 @@ class CodeServerDriver(BaseDriver):
     provider = "copilotcli"
     grace = 30.0
     # On loopback it does in one second whatever it does at all; the rest is for busy machines.
-    patience = 6.0
+    patience = 5.0
 
     def __init__(
         self,
