@@ -116,7 +116,11 @@ def chat_as_before(world: World) -> None:
 
 
 def _timeless(state: Any) -> Any:
-    return {k: v for k, v in state.items() if k not in ("modifiedAt", "_meta", "activity") and v is not None}
+    """The state less what changes by itself: times, and what the turn has cost, which may be known a little later."""
+    kept = {k: v for k, v in state.items() if k not in ("modifiedAt", "_meta", "activity") and v is not None}
+    if isinstance(kept.get("activeTurn"), dict):
+        kept["activeTurn"] = {k: v for k, v in kept["activeTurn"].items() if k != "usage"}
+    return kept
 
 
 @then("what the client claimed is nowhere in the chat")
