@@ -99,6 +99,7 @@ class World:
         config = getattr(self.stage.theatre.driver, "session_config", None)
         if config:
             more.setdefault("config", dict(config))
+        more = self.stage.agent.members(session) | more
         client.succeed("createSession", channel=session, provider=self.provider, **more)
         return session
 

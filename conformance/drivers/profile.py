@@ -73,7 +73,7 @@ class Backend:
     failing and ask; ``approvals`` tables of session configuration under asked and unasked; ``plays`` None: not said."""
 
     model: bool = False
-    mcp: Literal["plugin", "root-config", "none"] = "none"
+    mcp: Literal["plugin", "root-config", "workspace", "none"] = "none"
     plays: frozenset[str] | None = None
     root: Mapping[str, JSON] = field(default_factory=dict)
     approvals: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)

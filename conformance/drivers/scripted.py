@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.client import Participant
 
 JSON = Any
-Route = Literal["plugin", "root-config"]
+Route = Literal["plugin", "root-config", "workspace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class Knowledge:
     """What has to be known about an agent to control it; a profile says it.
 
     lexicon: the host's own tools that stand for calls without a server or a client.
-    route: how MCP servers reach the host: a plugin that a client publishes, or `mcpServers` of the root configuration.
+    route: how MCP servers reach the host: a plugin that a client publishes, `mcpServers` of the root configuration, or
+    the file `.mcp.json` in the working folder of the session.
     approvals: what to set in the configuration of a session so that tools are `asked` for, or are not (`unasked`).
     root: what to set in the configuration of the host.
     plays: members of a call that this agent and its tools can be made to play (docs/backend.md), and `oauth_client` if

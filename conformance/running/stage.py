@@ -19,7 +19,8 @@ from conformance.drivers import Driver, DriverError, HostFacts
 from conformance.drivers.scripted import Scripted
 from conformance.oracle import Oracle
 from conformance.protocol import ROOT_URI
-from conformance.running.agents import Agent, HostPlays, ModelPlays
+from conformance.running.agents import Agent, HostPlays
+from conformance.running.controlled import ModelPlays
 from conformance.wire.connection import Connection
 from conformance.wire.errors import ConnectError
 from conformance.wire.frames import Frame

@@ -12,8 +12,9 @@ from conformance.client import Unreached
 from conformance.drivers import HostFacts
 from conformance.drivers.profile import load
 from conformance.drivers.profiled import ProfileDriver
-from conformance.running.agents import PROBE_TOOL, ModelPlays
+from conformance.running.controlled import ModelPlays
 from conformance.running.stage import Stage, Theatre
+from conformance.running.supply import PROBE_TOOL
 from scenarios.world import World
 
 from .runs import write_profile
@@ -133,13 +134,14 @@ def test_only_a_server_that_was_at_work_before_gets_its_request_by_a_call(
     agent = world.stage.agent
     assert isinstance(agent, ModelPlays)
     resource = agent.resource("vault")
-    publish = agent._publish
+    supply = agent._supply
+    bring = supply.bring
 
-    def publish_and_wait(session: str, names: Sequence[str]) -> None:
-        publish(session, names)
-        assert agent._server("vault").await_seen(lambda seen: not seen.metadata, _PATIENCE)
+    def bring_and_wait(session: str, names: Sequence[str]) -> None:
+        bring(session, names)
+        assert supply.server("vault").await_seen(lambda seen: not seen.metadata, _PATIENCE)
 
-    monkeypatch.setattr(agent, "_publish", publish_and_wait)
+    monkeypatch.setattr(supply, "bring", bring_and_wait)
     moves = [{"mcp": {"server": "vault", "challenge": {"status": 401, "resource": resource, "accept": []}}}]
     first = find(agent.tell(world.session, world.chat, moves, "Need it."))
     second = find(agent.tell(world.session, world.chat, moves, "Need it again."))

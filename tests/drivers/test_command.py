@@ -311,10 +311,15 @@ raise SystemExit("the suite is gone")
     assert alive(pids) == []
 
 
+def heeds_interrupts() -> None:
+    """Whoever runs the tests in the background may have them ignore the interrupt key, and so all that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_interrupted_suite_takes_its_host_along(number: int, tmp_path: Path, greeter: Greeter) -> None:
     words = [sys.executable, "-m", "conformance", "run", "--", *FAKE, "--greet", greeter.port, "--family"]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE) as suite:
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, preexec_fn=heeds_interrupts) as suite:
         pids = greeter.pids()
         suite.send_signal(number)
         _, err = suite.communicate(timeout=PATIENCE)

@@ -37,7 +37,7 @@ class Broken(Turn):
 @contextmanager
 def serving(performer: type[Turn]) -> Iterator[str]:
     host = ReferenceHost()
-    host.performer = performer  # type: ignore[misc]
+    host.performer = performer
     server = HostServer(host)
     try:
         yield server.start()

@@ -33,8 +33,7 @@ _NO_REGISTRY: Final = re.compile(
 )
 
 GET_NODE: Final = (
-    "install Node.js 20 or newer with its npm (from nodejs.org, or by the system's package manager),"
-    " or judge a host that already runs: ahp-conformance run ws://HOST:PORT"
+    "install Node.js 20 or newer with its npm, or judge a host that already runs: ahp-conformance run ws://HOST:PORT"
 )
 
 

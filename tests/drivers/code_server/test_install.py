@@ -117,7 +117,7 @@ def test_versions_share_one_node(place: Place) -> None:
         ("offline", ["registry", "ENOTFOUND", "proxy", "4.139.1.log"]),
         ("unknown", ["no code-server 4.139.1 on npm", "4.133.0"]),
         ("older", ["no agent host", "4.133.0"]),
-        ("old", ["6.14.18", "9 or newer", "nodejs.org"]),
+        ("old", ["6.14.18", "9 or newer", "Node.js"]),
         ("full", ["disk is full", "AHP_CONFORMANCE_CACHE"]),
         ("gyp", ["compile", "not found: make", "4.139.1.log"]),
         ("evil", ["could not be installed", "outside"]),
@@ -150,7 +150,7 @@ def test_a_module_that_does_not_load_is_no_installation(place: Place, monkeypatc
 
 @pytest.mark.parametrize(
     ("tool", "words"),
-    [("npm", ["npm", "not on the PATH", "nodejs.org"]), ("g++", ["C++ compiler", "apt-get"]), ("make", ["make"])],
+    [("npm", ["npm", "not on the PATH", "Node.js"]), ("g++", ["C++ compiler", "apt-get"]), ("make", ["make"])],
 )
 def test_a_missing_tool_is_named_before_anything_is_fetched(place: Place, tool: str, words: list[str]) -> None:
     (place.programs / tool).unlink()
@@ -212,8 +212,13 @@ def installer(place: Place) -> Iterator[Callable[..., Installer]]:
     started: list[Installer] = []
 
     def start(**environment: str) -> Installer:
+        # Whoever runs the tests in the background may have them ignore the interrupt key, and so all that they start.
         process = subprocess.Popen(
-            [sys.executable, "-c", _SCRIPT], stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
+            [sys.executable, "-c", _SCRIPT],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.append(process)
         return process
