@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 import pytest
 
 from conformance.drivers import DriverError
@@ -20,6 +19,7 @@ from conformance.drivers.code_server import CodeServerDriver, install
 from conformance.drivers.code_server.launch import port_of
 from conformance.running.runner import build_theatre
 from conformance.running.settings import Settings
+from tests.drivers.hosts import alive
 
 # What is started in place of Node: it shows what it was given, has a child, and speaks AHP at the port it was told.
 HOST = """
@@ -79,8 +79,7 @@ def test_it_is_started_and_answers_and_is_gone_without_a_trace(make: Make, tmp_p
     assert build_theatre(driver, Settings()).facts.version == "0.9.0"
     (told,) = _told(tmp_path)
     driver.stop()
-    assert not psutil.pid_exists(told["pid"])
-    assert not psutil.pid_exists(told["child"])
+    assert alive([told["pid"], told["child"]]) == []
     assert list((tmp_path / "t").iterdir()) == []
 
 
@@ -126,7 +125,7 @@ def test_a_restart_keeps_port_and_folders(make: Make, tmp_path: Path) -> None:
     driver.connect().close()
     first, second = _told(tmp_path)
     assert first["pid"] != second["pid"]
-    assert not psutil.pid_exists(first["pid"])
+    assert alive([first["pid"]]) == []
 
 
 def test_a_host_that_dies_at_its_start_has_the_last_word(make: Make, tmp_path: Path) -> None:
