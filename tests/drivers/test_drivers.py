@@ -75,14 +75,16 @@ def test_a_token_never_shows_in_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_reference_host_leaves_nothing_behind() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     driver = ReferenceDriver(protocol="0.7.0", faults=())
     driver.start()
+    threads = set(threading.enumerate()) - before
+    assert threads
     transport = driver.connect()
     transport.close()
     driver.stop()
     driver.stop()
-    assert threading.active_count() == before
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_a_wrong_fault_or_version_is_named() -> None:
@@ -90,3 +92,30 @@ def test_a_wrong_fault_or_version_is_named() -> None:
         ReferenceDriver(faults=("no-such-fault",)).start()
     with pytest.raises(TargetError, match=r"5\.0\.0"):
         reference_host(versions=("5.0.0",))
+
+
+def test_an_installed_driver_is_a_target_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another distribution registers under the entry point group is found as if it were our own."""
+    metadata = tmp_path / "elsewhere-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n", "utf-8")
+    (metadata / "entry_points.txt").write_text(
+        "[ahp_conformance.drivers]\nelsewhere = elsewhere_driver:Elsewhere\nhalf-done = elsewhere_driver:Half\n",
+        "utf-8",
+    )
+    (tmp_path / "elsewhere_driver.py").write_text(
+        "from conformance.drivers.reference import ReferenceDriver\n"
+        "class Elsewhere(ReferenceDriver):\n    name = 'elsewhere'\n"
+        "class Half:\n    name = 'half-done'\n",
+        "utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    driver = resolve("elsewhere")
+    assert driver.name == "elsewhere"
+    driver.start()
+    try:
+        driver.connect().close()
+    finally:
+        driver.stop()
+    with pytest.raises(TargetError, match=r"lacks a member of the driver contract.*docs/drivers\.md"):
+        resolve("half-done")
