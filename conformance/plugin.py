@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,9 @@ class Judge:
         except Exception as error:
             trouble = error
         if isinstance(trouble, Silent):
-            trouble = stage.agent.excuse() or trouble
+            # A host may send anything, so looking for an excuse may fail; then there is none.
+            with suppress(Exception):
+                trouble = stage.agent.excuse() or trouble
         step = item.stash.get(STEP, None)
         kind = step.type if step is not None else "given"
         try:

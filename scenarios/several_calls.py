@@ -38,6 +38,7 @@ def call_of_resumed(world: World, tool: str) -> None:
 
 @then(parsers.parse('the call of "{tool}" is still auth-required'))
 def call_of_still_blocked(world: World, tool: str) -> None:
+    world.a.fence()
     call = next(c for c in world.noted["blocked"] if c["toolName"].endswith(tool))
     now = next(c for c in calls_in(world.fresh(world.chat)) if c["toolCallId"] == call["toolCallId"])
     expect_equal(

@@ -40,7 +40,7 @@ def another_turn(world: World) -> None:
 def starts_another(world: World, name: str) -> None:
     """Whatever the host makes of it, the turn that ran before stays the current one of the scenario."""
     running = world.turn
-    world.say([{"say": "Done."}], client=name)
+    world.start_turn("Please answer in one word.", client=name)
     world.client(name).fence()
     world.turn = running
 

@@ -57,6 +57,9 @@ class Agent(Protocol):
     def excuse(self) -> Unreached | None:
         """Why nothing came, where that is not the host's doing: it never asked for the playbook."""
 
+    def leave(self) -> None:
+        """Take off the host what this scenario has put there; its clients are still connected."""
+
     def close(self) -> None:
         """Let go of everything that this scenario has held."""
 
@@ -104,12 +107,22 @@ class HostPlays:
         return self._stage.pump.wait(served, self._stage.theatre.patience) is True
 
     def excuse(self) -> Unreached | None:
+        # Who plays playbooks has read this one too; what it then left out is its own affair.
+        if self._stage.theatre.played or self._has_played():
+            return None
         for client in self._stage.clients.values():
             for view in client.view.channels.values():
                 turns = view.state.get("turns") if isinstance(view.state, dict) else None
-                if any(self._ignored(turn) for turn in turns or ()):
+                if isinstance(turns, list) and any(self._ignored(turn) for turn in turns):
                     return Unreached("backend-ignored", "the agent has ended its turn without playing the playbook")
         return None
+
+    def _has_played(self) -> bool:
+        return any(
+            envelope.accepted and envelope.type in ("chat/toolCallStart", "chat/inputRequested")
+            for client in self._stage.clients.values()
+            for envelope in client.mailbox.envelopes
+        )
 
     def _ignored(self, turn: JSON) -> bool:
         """Whether a turn that began with a call or a question has completed without either."""
@@ -120,5 +133,9 @@ class HostPlays:
             return False
         return all(isinstance(p, dict) and p.get("kind") not in ("toolCall", "inputRequest") for p in parts)
 
+    def leave(self) -> None:
+        """Nothing is left on the host."""
+
     def close(self) -> None:
-        """Nothing is held."""
+        theatre = self._stage.theatre
+        theatre.played = theatre.played or self._has_played()

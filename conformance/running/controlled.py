@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -10,7 +11,7 @@ from conformance.backend.playbook import Move, compose
 from conformance.client import Participant, Unreached
 from conformance.protocol import ROOT_URI
 from conformance.running.agents import ServedCall
-from conformance.running.supply import Supply, calls_of
+from conformance.running.supply import Supply, calls_of, servers_in
 
 if TYPE_CHECKING:
     from conformance.drivers.scripted import Scripted
@@ -22,6 +23,7 @@ USHER = "usher"
 """The client that configures the host and signs in, once, before the first turn."""
 
 _PAUSE_KEY = "pause"
+_GLANCE = 0.05  # seconds between two looks at what has come from the host
 
 
 class ModelPlays:
@@ -43,6 +45,8 @@ class ModelPlays:
 
     def tell(self, session: str, chat: str, moves: Sequence[Move], text: str) -> str:
         self._refuse_unplayable(moves)
+        for token in self._scripted.knowledge.tokens.values():
+            self._stage.recorder.conceal("agent", token)
         self._scripted.sign_in(lambda: self._stage.join(USHER, [ROOT_URI]))
         # Which servers are at work is decided before a host can have contacted those that are new to it.
         requests = [self._supply.as_request(move) for move in moves]
@@ -67,10 +71,17 @@ class ModelPlays:
         ]
 
     def await_token(self, server: str, digest: str) -> bool:
-        served = self._supply.server(server).await_seen(
-            lambda seen: seen.rpc == "tools/call" and seen.token == digest, self._stage.theatre.patience
-        )
-        return served is not None
+        def served() -> bool | None:
+            return any(call.digest == digest for call in self.requests(server)) or None
+
+        # Host and suite go on talking meanwhile: the host may fetch the plugin once more before it calls.
+        deadline = time.monotonic() + self._stage.theatre.patience
+        while served() is None and (left := deadline - time.monotonic()) > 0:
+            self._stage.pump.wait(served, 0)
+            self._supply.server(server).await_seen(
+                lambda seen: seen.rpc == "tools/call" and seen.token == digest, min(_GLANCE, left)
+            )
+        return served() is True
 
     def excuse(self) -> Unreached | None:
         asked = {message for request in self._scripted.models.requests if (message := request.message)}
@@ -82,9 +93,19 @@ class ModelPlays:
                     + self._last_error(),
                 )
             for name in names:
-                if not self._supply.server(name).contacted:
+                if not self._supply.server(name).contacted and not self._is_shown(name):
                     return Unreached("backend-ignored", f"the MCP server {name!r} was never contacted by the host")
         return None
+
+    def _is_shown(self, name: str) -> bool:
+        """Whether the host says that it has reached a server: without a request that is no want of a backend."""
+        return any(
+            entry.get("name") == name and (entry.get("state") or {}).get("kind") in ("ready", "authRequired")
+            for client in self._stage.clients.values()
+            for view in client.view.channels.values()
+            if isinstance(view.state, dict)
+            for entry in servers_in(view.state)
+        )
 
     def _last_error(self) -> str:
         """What the host itself says to it, if it does."""
@@ -96,11 +117,14 @@ class ModelPlays:
         ]
         return f"; the host says: {said[-1]!r:.300}" if said else ""
 
+    def leave(self) -> None:
+        self._supply.leave()
+
     def close(self) -> None:
         for _, _, own in self._held:
             self._scripted.models.release(own)
         self._supply.close()
-        if any(self._is_push(frame.msg) for frame in self._stage.frames if frame.dir == "out"):
+        if any(self._is_push(frame.msg) for frame in self._stage.frames if frame.dir == "out" and frame.conn != USHER):
             self._scripted.sign_in_again()
 
     def _is_push(self, message: JSON) -> bool:

@@ -44,6 +44,8 @@ class Theatre:
     patience: float
     offers: tuple[str, ...]
     mute: int = 0
+    played: bool = False
+    """The agent has been seen to play a call or a question of a playbook, so it does not ignore them."""
 
     @property
     def version(self) -> str:
@@ -163,6 +165,7 @@ class Stage:
             self.oracle.end(settled=settled)
             self.recorder.end(settled=settled)
         finally:
+            self.agent.leave()
             self._dispose()
             self.pump.close()
             self.agent.close()

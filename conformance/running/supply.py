@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -12,7 +13,8 @@ from uuid import uuid4
 import orjson
 
 from conformance.backend.playbook import Move
-from conformance.client import Participant, Rejected, Silent, Unreached
+from conformance.client import HostClosed, Participant, Rejected, Silent, Unreached
+from conformance.oracle.reading import dicts
 from conformance.oracle.tracker import Envelope
 from conformance.protocol import ROOT_URI, compare
 
@@ -42,6 +44,7 @@ class Supply:
         self._brought: dict[str, frozenset[str]] = {}
         self._clients: dict[str, JSON] = {}
         self._folders: dict[str, Path] = {}
+        self._guarded: set[str] = set()
 
     def server(self, name: str, beside: str | None = None) -> McpServer:
         """The server of that name, opened when it is new; on the resource of ``beside``, if that is given."""
@@ -77,7 +80,13 @@ class Supply:
                 # A server whose tools are called must have told them before, so it is challenged at the calls.
                 at_work = body["server"] in called or server.contacted
                 wanted = ALL_TOOLS if at_work else None
-                server.challenge(_for_server([body["challenge"]] if body.get("challenge") else ()), tool=wanted)
+                told = _for_server([body["challenge"]] if body.get("challenge") else ())
+                server.challenge(told, tool=wanted)
+                if wanted is None and told:
+                    self._guarded.add(body["server"])
+                elif told and body["server"] in self._guarded:
+                    # The token that it took before is worth nothing any more, whatever the request.
+                    server.challenge(told)
                 server.breaks(body.get("fails"))
                 self._note_client(body["server"], [body.get("challenge") or {}])
                 yield body["server"]
@@ -116,6 +125,8 @@ class Supply:
         if route == "root-config":
             if ROOT_URI not in publisher.view.channels:
                 publisher.subscribe(ROOT_URI)
+            # There is one configuration for all sessions.
+            urls = {name: server.url for name, server in sorted(self._servers.items())}
             action = {"type": "root/configChanged", "config": self._scripted.root_config(urls)}
             try:
                 publisher.act(ROOT_URI, action)
@@ -184,7 +195,7 @@ class Supply:
             self.follower(session).await_state(
                 session,
                 f"the MCP servers of {MCP_FILE} in the working folder",
-                lambda state: True if {s.get("name") for s in _servers_in(state)} >= set(urls) else None,
+                lambda state: True if {s.get("name") for s in servers_in(state)} >= set(urls) else None,
             )
         except Silent as silent:
             raise Unreached("backend-missing", f"the host did not take up the changed {MCP_FILE}: {silent}") from silent
@@ -215,6 +226,14 @@ class Supply:
         if not told.accepted:
             raise Unreached("backend-missing", f"the host has rejected {action['type']}: {told.rejection!r}")
 
+    def leave(self) -> None:
+        """Take the servers out of the host's configuration, where they would be in the way of later sessions."""
+        known = self._stage.clients.get(PUBLISHER)
+        if self._scripted.knowledge.route != "root-config" or known is None or not self._brought:
+            return
+        with suppress(HostClosed):
+            known.dispatch(ROOT_URI, {"type": "root/configChanged", "config": self._scripted.root_config({})})
+
     def close(self) -> None:
         for folder in self._folders.values():
             shutil.rmtree(folder, ignore_errors=True)
@@ -223,10 +242,10 @@ class Supply:
         self._servers.clear()
 
 
-def _servers_in(state: JSON) -> Iterator[JSON]:
+def servers_in(state: JSON) -> Iterator[JSON]:
     """The entries of MCP servers in a session state, at top level and in containers."""
-    for entry in state.get("customizations") or []:
-        yield from (e for e in (entry, *(entry.get("children") or [])) if e.get("type") == "mcpServer")
+    for entry in dicts(state.get("customizations")):
+        yield from (e for e in (entry, *dicts(entry.get("children"))) if e.get("type") == "mcpServer")
 
 
 def _for_server(challenges: Sequence[JSON]) -> list[JSON]:

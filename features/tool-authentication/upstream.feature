@@ -26,7 +26,8 @@ Feature: The MCP server bears witness
     Given an MCP server "registry" whose tool "publish" demands a token
     And a call of "read_secret" of "vault" and one of "publish" of "registry" are blocked
     When a good token for "vault" is pushed
-    Then "vault" has got the good token
+    Then the call of "read_secret" is resumed
+    And "vault" has got the good token
     And "registry" has got no token
 
   @AHP-TOOLAUTH-042 @must

@@ -195,6 +195,17 @@ def ready_again_once_the_call_that_was_challenged_is_given_up(t: Trace) -> None:
     t.envelope(SESSION, becomes("ready", channel="mcp://vault"))
 
 
+@servers.bad("AHP-MCP-048")
+def ready_by_a_refused_token_after_a_new_start(t: Trace) -> None:
+    with_server(t, "ready")
+    t.envelope(SESSION, becomes("authRequired", channel="mcp://vault"))
+    t.echo(SESSION, {"type": "session/mcpServerStopRequested", "id": "vault"})
+    t.echo(SESSION, {"type": "session/mcpServerStartRequested", "id": "vault"})
+    t.envelope(SESSION, becomes("authRequired"))
+    t.error(t.ask("authenticate", resource=RESOURCE["resource"], token="no-token-of-ours"), -32602)
+    t.envelope(SESSION, becomes("ready"))
+
+
 @servers.good("AHP-MCP-048")
 def ready_by_the_next_token(t: Trace) -> None:
     with_server(t, "authRequired")

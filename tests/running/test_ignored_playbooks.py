@@ -66,6 +66,27 @@ def test_an_agent_that_ignores_its_playbook_is_not_judged(scenario: str, tmp_pat
     assert run.code == 3
 
 
+class Secretive(Turn):
+    """An agent that plays its playbook, and of a call that is refused tells in words only."""
+
+    def _perform(self, text: str) -> Steps:
+        if '"challenges"' not in text:
+            yield from super()._perform(text)
+            return
+        say(self, "I could not use read_secret: its server refused the request.")
+        self.end("chat/turnComplete")
+
+
+def test_an_agent_that_has_played_before_is_judged_by_what_it_leaves_out(tmp_path: Path) -> None:
+    """The first scenario by name plays a question, so that the host is known to read its playbooks."""
+    question = "input-needed/listing/an-open-question-is-listed"
+    challenge = "tool-authentication/blocked-call/a-challenge-makes-the-call-auth-required"
+    with serving(Secretive) as address:
+        only = ("--only", question, "--only", challenge)
+        run = ahp("run", address, *only, "--patience", "0.4", cwd=tmp_path, out=tmp_path / "out")
+    assert run.outcomes() == {question: "passed", challenge: "failed"}
+
+
 def test_an_agent_that_does_what_it_is_told_is(tmp_path: Path) -> None:
     scenario = "tool-authentication/blocked-call/a-challenge-makes-the-call-auth-required"
     assert judged(Broken, tmp_path, scenario).outcomes() == {scenario: "failed"}

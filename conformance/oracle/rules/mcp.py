@@ -136,7 +136,7 @@ class McpServers(Rule):
         self.watch("AHP-MCP-017")
         if new == "authRequired" and old == "ready":
             self._at_work[place] = None
-        elif new not in ("authRequired", "ready"):
+        elif old not in _SERVING or new not in _SERVING:
             self._at_work.pop(place, None)
         if old == "authRequired" and new == "ready" and place not in self._at_work:
             self._let_in(known, envelope)
