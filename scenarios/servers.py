@@ -9,6 +9,7 @@ from pytest_bdd import given, parsers, then, when
 from conformance.backend.playbook import Move
 from conformance.client import Unreached
 from scenarios.challenges import resource_of
+from scenarios.expect import expect
 from scenarios.mcp import scopes_in, server_of
 from scenarios.onlookers import customizations_in
 from scenarios.world import HELD, World
@@ -168,6 +169,14 @@ def _work_once(world: World, name: str) -> None:
 @then(parsers.re(r'"(?P<name>[^"]+)" comes to the state (?P<kind>\w+)'))
 def comes_to(world: World, name: str, kind: str) -> None:
     await_kind(world, name, kind)
+    if kind == "ready":
+        expect(
+            world.stage.agent.contacted(name) is not False,
+            "the server is said to be ready, and nothing was ever sent to it",
+            expected="a request to the server first",
+            seen="none",
+            frame=world.a.mark,
+        )
 
 
 @given(parsers.parse('"{name}" has become ready with a good token'))

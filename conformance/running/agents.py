@@ -51,6 +51,9 @@ class Agent(Protocol):
     def requests(self, server: str) -> Sequence[ServedCall]:
         """The calls that have reached the MCP server. Raises Unreached where nobody can tell."""
 
+    def contacted(self, server: str) -> bool | None:
+        """Whether the host has sent the MCP server anything; None where nobody can tell."""
+
     def await_token(self, server: str, digest: str) -> bool:
         """Whether a call with this token has reached the server, now or within the patience."""
 
@@ -99,6 +102,9 @@ class HostPlays:
         if witness is None:
             raise Unreached("backend-missing", "nobody tells what has reached the MCP server")
         return [ServedCall(call.tool, call.digest, call.passed) for call in witness(self.resource(server))]
+
+    def contacted(self, server: str) -> bool | None:
+        return None
 
     def await_token(self, server: str, digest: str) -> bool:
         def served() -> bool | None:

@@ -11,7 +11,7 @@ from conformance.backend.playbook import Move, compose
 from conformance.client import Participant, Unreached
 from conformance.protocol import ROOT_URI
 from conformance.running.agents import ServedCall
-from conformance.running.supply import Supply, calls_of, servers_in
+from conformance.running.supply import Supply, calls_of
 
 if TYPE_CHECKING:
     from conformance.drivers.scripted import Scripted
@@ -70,6 +70,9 @@ class ModelPlays:
             if seen.rpc == "tools/call"
         ]
 
+    def contacted(self, server: str) -> bool | None:
+        return self._supply.server(server).contacted
+
     def await_token(self, server: str, digest: str) -> bool:
         def served() -> bool | None:
             return any(call.digest == digest for call in self.requests(server)) or None
@@ -93,19 +96,9 @@ class ModelPlays:
                     + self._last_error(),
                 )
             for name in names:
-                if not self._supply.server(name).contacted and not self._is_shown(name):
+                if not self._supply.server(name).contacted:
                     return Unreached("backend-ignored", f"the MCP server {name!r} was never contacted by the host")
         return None
-
-    def _is_shown(self, name: str) -> bool:
-        """Whether the host says that it has reached a server: without a request that is no want of a backend."""
-        return any(
-            entry.get("name") == name and (entry.get("state") or {}).get("kind") in ("ready", "authRequired")
-            for client in self._stage.clients.values()
-            for view in client.view.channels.values()
-            if isinstance(view.state, dict)
-            for entry in servers_in(view.state)
-        )
 
     def _last_error(self) -> str:
         """What the host itself says to it, if it does."""

@@ -32,6 +32,13 @@ def test_a_host_that_does_not_play_along_is_not_judged(flaw: str, reason: str, s
     assert said in " ".join(run.out.split())
 
 
+def test_a_server_that_nobody_has_contacted_is_not_ready(tmp_path: Path) -> None:
+    run = judge(tmp_path, "AHP-MCP-002", flaw=flaws.SKIPS_MCP, patience=3)
+    (scenario,) = scenarios(run, "failed").values()
+    assert scenario["detail"] == "the server is said to be ready, and nothing was ever sent to it"
+    assert "AHP-MCP-002" in obligations(run, "broken")
+
+
 def test_a_token_that_goes_to_another_server_is_seen_there(tmp_path: Path) -> None:
     run = judge(tmp_path, "AHP-TOOLAUTH-036", flaw=flaws.LEAKS_TOKEN)
     # What the host tells its clients is in order; it takes the witness at the other server.
